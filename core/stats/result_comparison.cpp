@@ -313,8 +313,8 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
       !p.policy.empty())
     out += fmt::format(
         "  simulation     not equal, though all that goes into it is: policy `{}` decides by what it is not told, as the "
-        "clock, "
-        "an address or a random number without a seed; nothing can be concluded from such runs\n",
+        "clock, an address or a random number without a seed, or, if one of them was resumed, by what its `save` leaves out "
+        "(`atoll run --check` tells); nothing can be concluded from such runs\n",
         p.policy);
   for (const auto& [name, run] : {std::pair("A", &a), std::pair("B", &b)})
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));

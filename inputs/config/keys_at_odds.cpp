@@ -10,8 +10,31 @@
 
 namespace atl {
 
+namespace {
+
+/// Directories of tags that foretell what another organisation would hit.
+void directories_unlike_the_llc(const SystemConfig& c, std::vector<std::string>& out) {
+  const auto ways = [&](const char* key, std::uint32_t of_directory) {
+    if (of_directory != c.llc.ways)
+      out.push_back(
+          fmt::format("`{}` = {} is not `llc.ways` = {}: its sets hold what no set of the LLC does, and hits are foretold "
+                      "by it",
+                      key, of_directory, c.llc.ways));
+  };
+  if (c.llc.organisation == LlcOrganisation::sac && c.chips > 1) ways("sac.crd_ways", c.sac.crd_ways);
+  if (c.llc.replication != Replication::selrep) return;
+  ways("selrep.directory_ways", c.selrep.directory_ways);
+  if (c.llc.sectored)
+    out.emplace_back(
+        "`llc.replication` = selrep with `llc.sectored` = true: its directory knows lines and no sectors, and foretells "
+        "hits on sectors that nobody has fetched");
+}
+
+}  // namespace
+
 std::vector<std::string> keys_at_odds(const SystemConfig& c) {
   std::vector<std::string> out;
+  directories_unlike_the_llc(c, out);
   const std::uint32_t held = c.noc.virtual_channels * c.noc.channel_flits * c.noc.flit_bytes;
   const std::uint32_t line = c.noc.header_bytes + c.line_bytes;
   if (c.noc.virtual_channels != 0 && held < line)

@@ -56,7 +56,7 @@ template <class Call> auto guarded(const std::string& file, std::string_view wha
   const InPlugin here(file);
   try {
     return call();
-  } catch (const Error&) {
+  } catch (const InputError&) {  // made above, or by the host of Python
     throw;
   } catch (const std::exception& e) {
     throw InputError(file, fmt::format("{} throws: {}", what, e.what()));
@@ -113,8 +113,7 @@ constexpr std::size_t kLongestChoice = 200;
 
 /// What a result could not keep as it was meant: values are columns under their names, in which NaN says that there is none,
 /// and which JSON has no infinity for.
-void check_decisions(const std::string& file, std::string_view what, std::span<const Decision> decisions,
-                     std::span<const Modes> modes, std::uint64_t kernel) {
+void check_decisions(const std::string& file, std::string_view what, std::span<const Decision> decisions) {
   for (const Decision& d : decisions) {
     if (d.choice.empty()) throw InputError(file, fmt::format("{} returns a decision without a choice", what));
     // Those of Atoll's own policies name all chips, and may be longer.
@@ -125,10 +124,6 @@ void check_decisions(const std::string& file, std::string_view what, std::span<c
     if (d.choice.front() == ' ' || d.choice.back() == ' ')
       throw InputError(file, fmt::format("{} returns a decision whose choice, `{}`, has a blank at an end: leave it out",
                                          what, d.choice));
-    const auto role = role_named(d.choice);
-    if (!modes.empty() && d.kernel == kernel && role && modes[0].llc <= LlcRole::split && modes[0].llc != *role)
-      throw InputError(file, fmt::format("{} decides `{}`, and its modes have `llc` = {}, which is what chips obey", what,
-                                         d.choice, name_of(modes[0].llc)));
     std::set<std::string_view> names;
     for (const auto& [name, value] : d.values) {
       if (!std::isfinite(value))
@@ -146,6 +141,7 @@ class GuardedPolicy final : public Policy {
       : file_(config.llc.policy),
         name_(std::move(name)),
         chips_(config.chips),
+        keeps_remote_(row_of(config.coherence.protocol).llc_keeps_remote),
         saves_(saves),
         make_(std::move(make)),
         policy_(make_()) {}
@@ -162,7 +158,7 @@ class GuardedPolicy final : public Policy {
   }
   std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
     auto decisions = guarded(file_, "at_kernel_end", [&] { return policy_->at_kernel_end(end); });
-    check_decisions(file_, "at_kernel_end", decisions, {}, end.kernel);
+    check_decisions(file_, "at_kernel_end", decisions);
     for (const Decision& d : decisions)
       if (role_named(d.choice))
         throw InputError(file_,
@@ -202,18 +198,34 @@ class GuardedPolicy final : public Policy {
                        "`load` does not bring back what `save` wrote: one of its kind that was loaded from it saves "
                        "something else, and a run that is resumed could differ");
   }
-  void check(std::string_view what, const Verdict& v, std::uint64_t kernel) {
+  void check(std::string_view what, Verdict& v, std::uint64_t kernel) {
     check_modes(v.modes, kernel);
-    check_decisions(file_, what, v.decisions, v.modes, kernel);
-    for (const Decision& d : v.decisions)
-      if (d.kernel == kernel) decided_ = d.choice;
-    // Reports take a decision to rule until the next one.
+    check_decisions(file_, what, v.decisions);
     const LlcRole llc = v.modes[0].llc;
+    for (Decision& d : v.decisions) {
+      check_role(what, d, llc, kernel);
+      if (d.kernel == kernel) decided_ = d.choice;
+      // Roles are taken for this one there (mode_rules.cpp), and so results are to say.
+      if (!keeps_remote_ && role_named(d.choice)) d.choice = name_of(LlcRole::memory_side);
+    }
+    // Reports take a decision to rule until the next one.
     if (const auto role = role_named(decided_); role && llc <= LlcRole::split && llc != *role)
       throw InputError(file_,
                        fmt::format("{} returns modes with `llc` = {} and no decision, and in reports `{}`, which it has "
                                    "decided before in this kernel, would go on: return a decision along",
                                    what, name_of(llc), decided_));
+  }
+  /// A decision that is named as a role says what chips do from now on.
+  void check_role(std::string_view what, const Decision& d, LlcRole llc, std::uint64_t kernel) const {
+    const auto role = role_named(d.choice);
+    if (!role || llc > LlcRole::split) return;
+    if (d.kernel != kernel)
+      throw InputError(file_, fmt::format("{} of kernel {} decides `{}` for kernel {}, whose chips have obeyed what they "
+                                          "were told then: leave `Decision::kernel` as it is",
+                                          what, kernel, d.choice, d.kernel));
+    if (llc != *role)
+      throw InputError(file_, fmt::format("{} decides `{}`, and its modes have `llc` = {}, which is what chips obey", what,
+                                          d.choice, name_of(llc)));
   }
   /// Policies of Atoll that make theirs of these (combined.hpp) count on what the controller would refuse only behind them.
   void check_modes(std::span<const Modes> modes, std::uint64_t kernel) const {
@@ -231,7 +243,7 @@ class GuardedPolicy final : public Policy {
 
   std::string file_, name_, decided_;  ///< the last decision of the kernel
   std::uint32_t chips_;
-  bool saves_, tried_ = false;
+  bool keeps_remote_, saves_, tried_ = false;
   PolicyMaker make_;
   std::unique_ptr<Policy> policy_;
 };

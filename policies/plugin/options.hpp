@@ -31,6 +31,13 @@ inline std::vector<PolicyOption> policy_options(const std::string& text, std::ve
     throw std::invalid_argument("`llc.policy_options`: " + what + "; " +
                                 (known.empty() ? "this policy has none" : "NAME=NUMBER, apart by spaces, of: " + names));
   };
+  for (const PolicyOption& o : known) {
+    if (o.name.empty() || o.name.find_first_of(" \t\n=") != std::string::npos)
+      throw std::invalid_argument("its options list `" + o.name + "`: a name has no blank and no `=`");
+    if (!is_finite(o.value)) throw std::invalid_argument("its options list `" + o.name + "` with a value that is no number");
+    if (std::ranges::count(known, o.name, &PolicyOption::name) > 1)
+      throw std::invalid_argument("its options list `" + o.name + "` twice");
+  }
   std::set<std::string, std::less<>> given;
   std::istringstream words(text);
   for (std::string word; words >> word;) {

@@ -99,10 +99,10 @@ std::unique_ptr<Policy> make_selrep(const SystemConfig& c) { return std::make_un
 std::optional<SelrepStorage> selrep_storage(const SystemConfig& c) {
   constexpr std::uint64_t kCounterBits = 16, kDirectoryBytes = 520;
   const SelrepConfig& s = c.selrep;
-  if (s.limit != DegreeLimit::slices || s.directory != DegreePrediction::line_tags || s.directory_sets != 2 ||
-      s.directory_ways != 16)
-    return std::nullopt;
   const ReplicaMap map(c);
+  if (s.limit != DegreeLimit::slices || s.directory != DegreePrediction::line_tags || s.directory_sets != 2 ||
+      s.directory_ways != 16 || map.slices() != 16)
+    return std::nullopt;
   const std::uint64_t counters = std::uint64_t{map.slices()} * map.levels() + map.levels() + 1;
   return SelrepStorage{counters * kCounterBits / 8, kDirectoryBytes};
 }

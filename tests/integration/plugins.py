@@ -73,6 +73,13 @@ class Plugins(Case):
             self.assertNotEqual(outcome.code, 0, outcome)
             self.assertIn("policy_faulty.so: " + says, outcome.err)
 
+    def test_what_a_plug_in_throws_or_decides_for_an_earlier_kernel_is_named(self):
+        for fault, says in (("own error", "policy_faulty.so: at_kernel_start throws: out of luck"),
+                            ("other kernel", "policy_faulty.so: at_kernel_start of kernel 1 decides `sm_side` for kernel 0, whose")):
+            outcome = self.with_fault(fault)
+            self.assertEqual(outcome.code, 2, outcome)
+            self.assertIn(says, outcome.err)
+
     def test_a_plug_in_has_a_name_of_its_own_that_prints(self):
         for fault in ("no name", "empty name", "two lines"):
             outcome = self.with_fault(fault)

@@ -50,8 +50,15 @@ class PythonPolicies(Case):
                     def at_kernel_start(self, kernel, start):
                         return {returns}
                 """)
-        for returns, said in (("atoll.Modes(epoch_cycles=-1)", "mine.py:6: TypeError: takes atoll.Modes(*, llc: str = 'memory_side', "),
-                              ("atoll.Modes(level='two')", "; was given kwargs: level='two'"),
+        whole = "of atoll.Modes is a whole number from 0 to 4294967295, not "
+        for returns, said in (("atoll.Modes(epoch_cycles=-1)", f"mine.py:6: TypeError: `epoch_cycles` {whole}-1"),
+                              ("atoll.Modes(level='two')", f"`level` {whole}'two'"),
+                              ("atoll.Modes(local_ways=8.0)", f"`local_ways` {whole}8.0"),
+                              ("atoll.Modes(epoch_cycles=True)", f"`epoch_cycles` {whole}True"),
+                              ("atoll.Modes(range_bytes=2**32)", f"`range_bytes` {whole}4294967296"),
+                              ("atoll.Modes(profile=1)", "`profile` of atoll.Modes is True or False, not 1"),
+                              ("atoll.Modes(llc=3)", "`llc` of atoll.Modes is the name of a role, not 3"),
+                              ("atoll.Modes(epochs=5)", "atoll.Modes has no `epochs`; it has llc, local_ways, profile, epoch_cycles"),
                               ("atoll.Modes(), atoll.Decision('a', {1: 2.0})", "the names of a Decision's values are strings"),
                               ("atoll.Modes(), atoll.Decision('a', {'b': 'c'})", "TypeError: must be real number, not str"),
                               ("atoll.Modes(), 3",
@@ -64,6 +71,41 @@ class PythonPolicies(Case):
                             ("(1, 2)", "`roles` of class Policy has something that is no word"),
                             ('("memory_side",); switches = "no"', "`switches` of class Policy is True or False")):
             self.assertIn(said, self.refused("--policy", policy("atoll.Modes()", roles)), roles)
+
+    def test_modes_can_be_compared_and_read_and_a_log_is_whole(self):
+        log = os.path.join(self.folder, "log")
+        self.digest("--policy", self.policy(f"""\
+            import atoll, atexit, numpy
+            log, at_exit = open({log!r}, "w"), open({log + ".end"!r}, "w")
+            atexit.register(lambda: at_exit.write("ended"))
+            class Policy:
+                roles = ("memory_side", "sm_side")
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start):
+                    modes = atoll.Modes(llc="sm_side", epoch_cycles=numpy.int64(700))
+                    assert modes == atoll.Modes(llc="sm_side", epoch_cycles=700) and modes != atoll.Modes()
+                    assert (modes.llc, modes.epoch_cycles, modes.profile) == ("sm_side", 700, False)
+                    log.write(f"kernel {{kernel}}\\n")
+                    return modes
+            """))
+        for name, said in ((log, "kernel 0\nkernel 1\nkernel 2\n"), (log + ".end", "ended")):
+            with open(name, encoding="utf-8") as file:
+                self.assertEqual(file.read(), said)
+
+    def test_under_a_protocol_that_keeps_no_remote_lines_no_result_says_otherwise(self):
+        path = self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side", "sm_side")
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start):
+                    return atoll.Modes(llc="sm_side"), atoll.Decision("sm_side")
+            """)
+        for protocol in ("none_remote", "l1_only"):
+            out = os.path.join(self.folder, "out.h5")
+            self.digest("--policy", path, "-o", out, "-f", settings=["coherence.protocol=" + protocol])
+            said = program.run(["info", out]).out
+            self.assertRegex(said, r"decisions +memory_side 3\n")
 
     def test_a_trace_that_changes_while_it_runs_has_no_result(self):
         for number in range(1, 4):
@@ -313,7 +355,7 @@ class PythonPolicies(Case):
         shown, said = watch(0)
         self.assertEqual(shown, alone)
         self.assertIn("mine.py: at_epoch_end was never called, as no modes had `epoch_cycles`", said)
-        self.assertIn("mine.py: at_epoch_end was never called, as no kernel lasted as long as `epoch_cycles`", watch(10 ** 8)[1])
+        self.assertIn("mine.py: at_epoch_end was never called, as no kernel ran for `epoch_cycles`", watch(10 ** 8)[1])
 
     def test_check_finds_what_save_leaves_out(self):
         text = """\

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/error.hpp"
 #include "policies/plugin/api.hpp"
 #include "policies/policy_state.hpp"
 
@@ -32,9 +33,12 @@ const char* name() {
 class Faulty final : public atl::Policy {
  public:
   explicit Faulty(const atl::SystemConfig& c) : chips_(c.chips) {}
-  atl::Verdict at_kernel_start(std::size_t, atl::Cycle) override {
+  atl::Verdict at_kernel_start(std::size_t kernel, atl::Cycle start) override {
     ++kernels_;
-    return {{}, std::vector<atl::Modes>(chips_)};
+    atl::Verdict v{{}, std::vector<atl::Modes>(chips_)};
+    if (has_fault("other kernel") && kernel != 0) v.decisions.push_back({kernel - 1, start, "sm_side", {}});
+    if (has_fault("own error")) throw atl::SimulationError("out of luck");
+    return v;
   }
   void save(atl::SaveArchive& a) override { atl::state(a, kernels_, chips_); }
   void load(atl::LoadArchive& a) override {

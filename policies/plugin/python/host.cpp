@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <pybind11/embed.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 
@@ -16,6 +18,44 @@
 // interpreter: no other process of a run needs Python.
 namespace atl {
 namespace {
+
+/// Whether a policy that waits for the ends of epochs was told of one. `atoll run --check` has several objects of it, and
+/// only the end of the run says that none was.
+struct EpochsHeard {
+  std::string file;  ///< empty: none waits for them
+  bool has_epochs = false, asked = false, failed = false;
+
+  void tell() const {
+    if (file.empty() || asked || failed) return;
+    std::fputs(fmt::format("atoll: warning: {}: at_epoch_end was never called, as {}\n", file,
+                           has_epochs ? "no kernel ran for `epoch_cycles` (a launch's latency does not count)"
+                                      : "no modes had `epoch_cycles`")
+                   .c_str(),
+               stderr);
+  }
+};
+EpochsHeard heard;
+
+/// What Python does when it ends, which it never does here: whoever keeps a log in a file of the policy's own counts on it.
+void end_python() {
+  heard.tell();
+  const py::gil_scoped_acquire lock;
+  try {
+    py::exec(R"py(
+import atexit, gc, io
+atexit._run_exitfuncs()
+for file in gc.get_objects():
+    if issubclass(type(file), io.IOBase):
+        try:
+            file.flush()
+        except Exception:
+            pass  # closed, or not for writing
+)py",
+             py::dict());
+  } catch (const std::exception& e) {
+    std::fputs(fmt::format("atoll: warning: of a policy in Python: {}\n", e.what()).c_str(), stderr);
+  }
+}
 
 /// One interpreter per process; it is never ended, since modules such as numpy do not survive that. Signals stay Atoll's.
 void start_python() {
@@ -35,6 +75,7 @@ void start_python() {
   constexpr bool kAddFolder = false;
   py::initialize_interpreter(&config, 0, nullptr, kAddFolder);
   PyEval_SaveThread();  // whoever calls Python takes the lock
+  std::atexit(end_python);
 }
 
 /// One line of what an error says. Of a call with arguments of other types pybind11's text has three parts, in lines of
@@ -140,8 +181,7 @@ class PythonPolicy final : public Policy {
   PythonPolicy& operator=(const PythonPolicy&) = delete;
   ~PythonPolicy() override {  // NOLINT(bugprone-exception-escape): the lock can only fail where there is no interpreter
     const py::gil_scoped_acquire lock;
-    const bool failed = std::uncaught_exceptions() != 0;  // the run says why it ended, and that is enough
-    if (started_ && !failed && !asked_ && py::hasattr(object_, "at_epoch_end")) tell_of_no_epochs();
+    heard.failed |= std::uncaught_exceptions() != 0;  // the run says why it ended, and that is enough
     object_ = py::object();
   }
 
@@ -149,14 +189,15 @@ class PythonPolicy final : public Policy {
     return in_python(file_, "at_kernel_start", [&] {
       auto v = verdict(object_.attr("at_kernel_start")(kernel, start), config_.chips, {kernel, start, {}, {}});
       if (!v) throw py::type_error("returned None; it must return Modes");
-      started_ = true, has_epochs_ |= !v->modes.empty() && v->modes[0].epoch_cycles != 0;
+      if (py::hasattr(object_, "at_epoch_end")) heard.file = file_;
+      heard.has_epochs |= !v->modes.empty() && v->modes[0].epoch_cycles != 0;
       return std::move(*v);
     });
   }
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     return in_python(file_, "at_epoch_end", [&]() -> std::optional<Verdict> {
       if (!py::hasattr(object_, "at_epoch_end")) return std::nullopt;
-      asked_ = true;
+      heard.asked = true;
       return verdict(object_.attr("at_epoch_end")(epoch_values(epoch)), config_.chips, {epoch.kernel, epoch.end, {}, {}});
     });
   }
@@ -171,32 +212,23 @@ class PythonPolicy final : public Policy {
       const py::object saved = object_.attr("save")();
       if (!py::isinstance<py::bytes>(saved)) throw py::type_error("returned no bytes");
       auto bytes = saved.cast<std::string>();
-      state(a, bytes);
+      state(a, bytes, heard.asked);
     });
   }
   void load(LoadArchive& a) override {
     in_python(file_, "load", [&] {
       std::string bytes;
-      state(a, bytes);
+      bool asked = false;
+      state(a, bytes, asked);
+      heard.asked |= asked;
       object_.attr("load")(py::bytes(bytes));
     });
   }
 
  private:
-  /// Once: `atoll run --check` has several objects.
-  void tell_of_no_epochs() const {
-    static bool told = false;
-    if (std::exchange(told, true)) return;
-    std::fputs(fmt::format("atoll: warning: {}: at_epoch_end was never called, as no {}\n", file_,
-                           has_epochs_ ? "kernel lasted as long as `epoch_cycles`" : "modes had `epoch_cycles`")
-                   .c_str(),
-               stderr);
-  }
-
   const SystemConfig config_;
   const std::string file_;
   py::object object_;
-  bool started_ = false, has_epochs_ = false, asked_ = false;
 };
 
 PolicyTraits python_traits(const SystemConfig& c) {

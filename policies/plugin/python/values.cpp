@@ -1,5 +1,12 @@
 #include "policies/plugin/python/values.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
 #include "inputs/config/walk.hpp"
 #include "policies/plugin/options.hpp"
 
@@ -50,6 +57,36 @@ template <class T> std::optional<std::vector<T>> list_of(const py::object& o) {
   return list;
 }
 
+/// Calls `f(name, member)` for what a policy in Python says of modes.
+template <class M, class F> void for_each_member(M&& m, F&& f) {
+  f("llc", m.llc), f("local_ways", m.local_ways), f("profile", m.profile), f("epoch_cycles", m.epoch_cycles);
+  f("level", m.replication.level), f("all_lines", m.replication.all_lines);
+  f("profile_degrees", m.replication.profile), f("restart", m.replication.restart), f("range_bytes", m.range_bytes);
+}
+
+/// One of them, of a value of that kind alone: True is no 1, nor 8.0 an 8.
+template <class T> T value_of(const char* name, const py::object& o) {
+  const auto refuse = [&](const char* what) {
+    throw py::type_error(fmt::format("`{}` of atoll.Modes is {}, not {}", name, what, py::repr(o).cast<std::string>()));
+  };
+  if constexpr (std::is_same_v<T, LlcRole>) {
+    if (!py::isinstance<py::str>(o)) refuse("the name of a role");
+    return role_of(o.cast<std::string>());
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!py::isinstance<py::bool_>(o)) refuse("True or False");
+    return o.cast<bool>();
+  } else {
+    constexpr const char* kWhole = "a whole number from 0 to 4294967295";
+    if (PyIndex_Check(o.ptr()) == 0 || py::isinstance<py::bool_>(o)) refuse(kWhole);
+    const py::object whole = py::reinterpret_steal<py::object>(PyNumber_Index(o.ptr()));
+    if (!whole) throw py::error_already_set();
+    int beyond = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(whole.ptr(), &beyond);
+    if (beyond != 0 || value < 0 || value > std::numeric_limits<std::uint32_t>::max()) refuse(kWhole);
+    return static_cast<T>(value);
+  }
+}
+
 std::string kind_of(const py::object& o) { return py::type::of(o).attr("__name__").cast<std::string>(); }
 
 std::vector<Modes> modes_of(const py::object& o, std::uint32_t chips) {
@@ -64,19 +101,33 @@ std::vector<Modes> modes_of(const py::object& o, std::uint32_t chips) {
 
 PYBIND11_EMBEDDED_MODULE(atoll, m) {
   m.doc() = "What a policy in Python returns to Atoll, and the names of counters.";
-  py::class_<Modes>(m, "Modes")
-      .def(py::init([](const std::string& llc, std::uint32_t local_ways, bool profile, std::uint32_t epoch_cycles,
-                       std::uint32_t level, bool all_lines, bool profile_degrees, bool restart, std::uint32_t range_bytes) {
-             return Modes{.llc = role_of(llc),
-                          .local_ways = local_ways,
-                          .profile = profile,
-                          .epoch_cycles = epoch_cycles,
-                          .replication = {level, all_lines, profile_degrees, restart},
-                          .range_bytes = range_bytes};
-           }),
-           py::kw_only(), py::arg("llc") = "memory_side", py::arg("local_ways") = 0, py::arg("profile") = false,
-           py::arg("epoch_cycles") = 0, py::arg("level") = 0, py::arg("all_lines") = false,
-           py::arg("profile_degrees") = false, py::arg("restart") = false, py::arg("range_bytes") = 0);
+  py::class_<Modes> modes(m, "Modes");
+  modes.def(py::init([](const py::kwargs& given) {
+    Modes m;
+    std::vector<std::string> names;
+    for_each_member(m, [&](const char* name, auto& member) {
+      names.emplace_back(name);
+      if (given.contains(name)) member = value_of<std::decay_t<decltype(member)>>(name, given[name]);
+    });
+    for (const auto& [name, value] : given)
+      if (const auto text = name.cast<std::string>(); std::ranges::find(names, text) == names.end())
+        throw py::type_error(fmt::format("atoll.Modes has no `{}`; it has {}", text, fmt::join(names, ", ")));
+    return m;
+  }));
+  for_each_member(Modes{}, [&](const char* name, auto) {
+    modes.def_property_readonly(name, [name](Modes& m) {
+      py::object out;
+      for_each_member(m, [&](const char* other, auto& member) {
+        if (std::string_view(other) != name) return;
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, LlcRole>)
+          out = py::str(std::string(name_of(member)));
+        else
+          out = py::cast(member);
+      });
+      return out;
+    });
+  });
+  modes.def("__eq__", [](const Modes& m, const Modes& other) { return m == other; }, py::is_operator());
   py::class_<Decision>(m, "Decision")
       .def(py::init([](const std::string& choice, const py::dict& values) {
              Decision d;

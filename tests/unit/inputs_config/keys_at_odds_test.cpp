@@ -108,6 +108,23 @@ TEST_CASE("of a graph, each link is looked at with its own bandwidth and latency
   CHECK(preset("noc.link_port_gbps=2151").empty());
 }
 
+TEST_CASE("directories that foretell hits have the ways of the LLC, and SelRep's no sectors") {
+  CHECK(at_odds({"llc.organisation=sac"}).empty());
+  const Lines crd = at_odds({"llc.organisation=sac", "llc.ways=8"});
+  REQUIRE(crd.size() == 1);
+  CHECK(crd[0].find("`sac.crd_ways` = 16 is not `llc.ways` = 8") != std::string::npos);
+  CHECK(at_odds({"llc.organisation=sac", "llc.ways=8", "sac.crd_ways=8"}).empty());
+  CHECK(at_odds({"llc.organisation=sm_side", "llc.ways=8"}).empty());
+  const auto selrep = [](const std::vector<std::string>& sets) { return keys_at_odds(read_system("selrep-gpu", sets)); };
+  CHECK(selrep({"llc.replication=selrep"}).empty());
+  const Lines ways = selrep({"llc.replication=selrep", "llc.ways=8"});
+  REQUIRE(ways.size() == 1);
+  CHECK(ways[0].find("`selrep.directory_ways` = 16 is not `llc.ways` = 8") != std::string::npos);
+  const Lines sectors = selrep({"llc.replication=selrep", "llc.sectored=true"});
+  REQUIRE(sectors.size() == 1);
+  CHECK(sectors[0].find("knows lines and no sectors") != std::string::npos);
+}
+
 TEST_CASE("virtual channels that hold no whole packet are named") {
   const auto channels = [](const std::string& set) { return keys_at_odds(read_system("selrep-gpu", {set})); };
   CHECK(channels("noc.virtual_channels=4").empty());

@@ -299,4 +299,5 @@ TEST_CASE("SelRep's hardware: 172 bytes of counters, 692 with the directory") {
   CHECK(s->counters == 172);
   CHECK(s->total() == 692);
   CHECK_FALSE(selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.directory_sets=64"})));
+  CHECK_FALSE(selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep", "llc.slices=32"})));  // printed for 16
 }
