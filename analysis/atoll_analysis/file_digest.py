@@ -17,7 +17,8 @@ def _digest(words: Iterable[int]) -> int:
     return state ^ state >> 31
 
 
-def _of_piece(data: bytes) -> int:
+def digest_of_bytes(data: bytes) -> int:
+    """Of words of eight bytes, the last filled with zeros, and the length (core/engine/digest.hpp)."""
     padded = data + bytes(-len(data) % 8)
     return _digest([*np.frombuffer(padded, "<u8").tolist(), len(data)])
 
@@ -28,7 +29,7 @@ def digest_of_file(path: str | os.PathLike[str]) -> str:
         return ""
     try:
         with open(path, "rb") as file:
-            pieces = [_of_piece(piece) for piece in iter(lambda: file.read(_PIECE), b"")] or [_of_piece(b"")]
+            pieces = [digest_of_bytes(piece) for piece in iter(lambda: file.read(_PIECE), b"")] or [digest_of_bytes(b"")]
     except OSError:
         return ""
     return f"{pieces[0] if len(pieces) == 1 else _digest(pieces):016x}"

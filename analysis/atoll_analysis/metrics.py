@@ -1,4 +1,4 @@
-"""Figures of merit of a run, as `atoll table` defines them: counters summed over chips first, then divided."""
+"""Figures of merit of a run, most of them as `atoll table` defines them: counters summed over chips first, then divided."""
 
 import math
 from collections import defaultdict

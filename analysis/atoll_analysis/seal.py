@@ -3,31 +3,19 @@
 import os
 import struct
 
-import numpy as np
-
 from atoll_analysis.errors import BadResult, check_input
+from atoll_analysis.file_digest import digest_of_bytes
 
 _MARK = b"ATOLSEAL"
 _SEAL_BYTES = 16
 # Superblock version 0 (HDF5 file format specification, II.A), which is what results have.
 _SUPERBLOCK = b"\x89HDF\r\n\x1a\n\0"
 _END_OF_FILE = 40  # offset of the field that says how long the HDF5 part is
-_WORD = (1 << 64) - 1
-
-
-def _hash(image: bytes) -> int:
-    """As the program's Digest over words of eight bytes, the last filled with zeros, and the length."""
-    state = 0x243F6A8885A308D3
-    words = np.frombuffer(image + bytes(-len(image) % 8), dtype="<u8").tolist()
-    for word in [*words, len(image)]:
-        mixed = state ^ word
-        state = (mixed << 29 | mixed >> 35) * 0x9E3779B97F4A7C15 & _WORD
-    return state ^ state >> 31
 
 
 def sealed(image: bytes) -> bytes:
     """The bytes of an HDF5 file with their checksum behind them."""
-    return image + _MARK + struct.pack("<Q", _hash(image))
+    return image + _MARK + struct.pack("<Q", digest_of_bytes(image))
 
 
 def check_seal(path: str | os.PathLike[str]) -> None:
@@ -48,7 +36,7 @@ def check_seal(path: str | os.PathLike[str]) -> None:
                         "(--force-damaged reads it all the same, and HDF5 may crash)")
     if marked and len(image) - _SEAL_BYTES == end:
         seal, = struct.unpack_from("<Q", image, end + len(_MARK))
-        if seal == _hash(image[:end]):
+        if seal == digest_of_bytes(image[:end]):
             return
     raise BadResult(path, "is truncated or damaged: its bytes do not fit the checksum behind them; copy it again, or run the "
                     "simulation again (--force-damaged looks at it all the same, and HDF5 may crash)")

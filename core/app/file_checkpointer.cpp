@@ -60,7 +60,7 @@ bool FileCheckpointer::keep(SystemState state) {
     CheckpointHeader header = header_;
     header.host_seconds = host_seconds();
     const std::string path = checkpoint_path(output_, state.boundary);
-    write_checkpoint(path, header, state);
+    write_checkpoint(path, std::move(header), state);
     remove_old_checkpoints(output_, state.boundary, kKept);
     newest_ = path;
     told_.clear();

@@ -11,6 +11,7 @@
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
+#include "core/stats/human.hpp"
 #include "core/stats/result_versions.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/workload/workload_files.hpp"
@@ -77,7 +78,7 @@ std::string other_point(const Provenance& stored, const Point& point, const std:
 }
 
 bool policy_has_changed(const Provenance& stored, const std::string& policy) {
-  return !policy.empty() && file_exists(policy) && fmt::format("{:016x}", digest_of_file(policy)) != stored.policy_digest;
+  return !policy.empty() && file_exists(policy) && hex(digest_of_file(policy)) != stored.policy_digest;
 }
 
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {

@@ -72,7 +72,7 @@ std::string common_digest(Transport& t, const RunJob& job, const WorkloadFiles& 
   std::string mine;
   run_collectively(t, [&] {
     for (std::size_t p = 0; p < files.pieces(); ++p)
-      if (together[p % together.size()] == rank) mine += fmt::format("{:016x}", files.read(p));
+      if (together[p % together.size()] == rank) mine += hex(files.read(p));
   });
   const auto read = t.all_gather(mine);
   std::vector<std::uint64_t> pieces(files.pieces());

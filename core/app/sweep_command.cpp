@@ -9,7 +9,6 @@
 #include <set>
 
 #include "comm/launcher.hpp"
-#include "comm/mpi_transport.hpp"
 #include "core/app/child_process.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/job_pool.hpp"

@@ -116,7 +116,7 @@ void Chip::leave_kernel() {
     return c_.role == LlcRole::split ? begin_flush({Flush::remote, false}) : end_kernel();
   if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
   phase_ = Phase::waiting, enter_span(Span::waiting);
-  tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+  tell_controller(ControlKind::kernel_drained, EmptyBody{});
 }
 
 void Chip::empty_l2() {
@@ -167,7 +167,7 @@ void Chip::end_kernel() {
   const Counters d = c_.count - at_kernel_start_;
   tell_controller(
       ControlKind::kernel_done,
-      KernelDoneBody{kernel_, c_.now(), {d.value.begin(), d.value.end()}, {late_.value.begin(), late_.value.end()}});
+      KernelDoneBody{c_.now(), {d.value.begin(), d.value.end()}, {late_.value.begin(), late_.value.end()}});
 }
 
 }  // namespace atl

@@ -1,11 +1,14 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/chip/llc/flush.hpp"
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
+#include "core/stats/counters.hpp"
 #include "policies/policy.hpp"
 
 /// What chips and the controller tell each other. Bodies of control messages.
@@ -60,6 +63,12 @@ struct EpochBody {
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, modes, end, counters, profile, degrees); }
 };
 
+/// Counters of a message, which a checkpoint may have kept.
+inline void copy_counters(const std::vector<std::uint64_t>& from, Counters& to) {
+  require_course(from.size() == to.value.size());
+  std::copy(from.begin(), from.end(), to.value.begin());
+}
+
 struct EmptyBody {
   template <class Archive> void serialize(Archive&, unsigned) {}
 };
@@ -76,12 +85,11 @@ struct PageHomesBody {
 };
 
 struct KernelDoneBody {
-  std::uint64_t kernel = 0;
   Cycle cycle = 0;
   std::vector<std::uint64_t> counters{};  ///< increments since the kernel's start
   /// Increments that belong to the kernel before: a chip serves others after its own part has ended.
   std::vector<std::uint64_t> late{};
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, cycle, counters, late); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cycle, counters, late); }
 };
 
 struct SampleBody {

@@ -21,7 +21,7 @@ Capacities capacities_of(const SystemConfig& config) {
   c[Resource::request] = c[Resource::response] = m.cluster_ports * m.cluster_bpc;
   c.l2_line_bytes = config.l2.sectored ? 0 : config.line_bytes;
   c[Resource::l2] = config.l2.slices * m.l2.lookup_bpc;
-  c[Resource::slice] = config.llc.slices * m.lookup_bpc;
+  c[Resource::slice] = config.llc.slices * m.llc.lookup_bpc;
   c[Resource::dram] = config.dram.channels;
   Capacities chips(config.chips, c);
   for (std::uint32_t chip = 0; chip < config.chips; ++chip) {

@@ -90,7 +90,7 @@ Contents contents_of(const std::string& path, const Preamble& p, std::string_vie
   try {
     load_state(text, [&](LoadArchive& a) { carry(a, contents); });
   } catch (const SimulationError&) {
-    damaged(path, "its header is none");
+    damaged(path, "its header cannot be decoded");
   }
   const CheckpointHeader& h = contents.header;
   if (crc(h.config) != p.config_hash) damaged(path, "its configuration does not match its hash");
@@ -102,7 +102,7 @@ Contents contents_of(const std::string& path, const Preamble& p, std::string_vie
 
 }  // namespace
 
-void write_checkpoint(const std::string& path, CheckpointHeader& header, const SystemState& state) {
+void write_checkpoint(const std::string& path, CheckpointHeader header, const SystemState& state) {
   header.boundary = state.boundary, header.windows = state.windows;
   Contents contents{header, {}};
   for (const std::string& p : state.processes) contents.blocks.push_back({p.size(), crc(p)});

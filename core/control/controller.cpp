@@ -65,14 +65,6 @@ void Controller::handle(const Event& e) {
   }
 }
 
-namespace {
-/// Counters of a message, which a checkpoint may have kept.
-void copy_counters(const std::vector<std::uint64_t>& from, Counters& to) {
-  require_course(from.size() == to.value.size());
-  std::copy(from.begin(), from.end(), to.value.begin());
-}
-}  // namespace
-
 void Controller::on_message(const ControlMessage& m) {
   require_course(m.source < config_.chips);
   switch (static_cast<ControlKind>(m.kind)) {

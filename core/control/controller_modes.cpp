@@ -34,8 +34,7 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
   if (!running_ || finishing_ || changing_ || body.modes != modes_sent_) return;
   epoch_.resize(config_.chips);
   ChipEpoch& e = epoch_[chip];
-  require_course(body.counters.size() == e.count.value.size());
-  std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
+  copy_counters(body.counters, e.count);
   require_course(are_of_machine(body.profile));
   e.profile = body.profile;
   if (++epoch_reports_ < config_.chips) return;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cctype>
 #include <cstring>
-#include <optional>
 
 #include "core/engine/error.hpp"
 #include "core/engine/whole_number.hpp"

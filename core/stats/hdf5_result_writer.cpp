@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
-#include <span>
 #include <type_traits>
 
 #include "core/engine/error.hpp"

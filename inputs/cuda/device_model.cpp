@@ -4,7 +4,6 @@
 #include <charconv>
 #include <limits>
 #include <sstream>
-#include <string_view>
 
 #include "core/engine/error.hpp"
 

@@ -45,7 +45,6 @@ struct LaunchSpec {
   AccessCheck* check = nullptr;        ///< watches every access; then CTAs run on one thread
   GlobalRaces* races = nullptr;        ///< hears of what CTAs do to memory that others see
   OutOfBounds* outside = nullptr;      ///< hears of accesses near allocations, but out of bounds; null: they are errors
-  std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
 };
 
 class RecordSink;

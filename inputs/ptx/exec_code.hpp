@@ -111,7 +111,6 @@ struct MatrixForm {
 /// One decoded function.
 struct Code {
   const Function* function = nullptr;
-  std::uint32_t function_index = 0;
   std::uint32_t first_id = 0;  ///< id of its first instruction among all of the image
   bool decoded = false;
   std::vector<Inst> code;

@@ -189,10 +189,6 @@ void turn(Warp& w, std::int64_t instructions) {
   w.polled |= w.suspicious;
   w.cta->polled |= w.suspicious, w.cta->stirred |= w.stirred;
   w.cta->progressed |= w.changed || w.state != WarpState::ready;
-  const std::uint64_t limit = w.launch->spec->max_instructions;
-  if (limit != 0 && w.executed > limit && w.state != WarpState::done)
-    raise(w, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
-              fmt::format("the warp has not ended after {} instructions", w.executed)});
 }
 
 /// On a GPU no warp is thousands of instructions ahead of the others of its CTA, and programs rely on it without knowing:

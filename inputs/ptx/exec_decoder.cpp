@@ -122,7 +122,6 @@ bool Decoder::begins_swap(const Instruction& load) const {
 void Decoder::function(std::uint32_t index) {
   code_ = &image_.functions[index];
   code_->function = &module_.functions[index];
-  code_->function_index = index;
   code_->decoded = true;
   in = nullptr;
   if (!function().defined) return;

@@ -1,7 +1,6 @@
 #include "inputs/workload/parametric.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 

@@ -52,7 +52,6 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
   page_shift = static_cast<std::uint32_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes));
   cluster_bpc = per_cycle(c.noc.cluster_gbps);
   slice_bpc = per_cycle(c.noc.slice_gbps);
-  lookup_bpc = per_cycle(c.llc.slice_gbps);
   l2_memory_bpc = per_cycle(c.l2.memory_gbps);
   const ProtocolRow& protocol = row_of(c.coherence.protocol);
   full_map = protocol.full_map;
@@ -88,7 +87,7 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
     return slots((wire + level.latency + 2) * std::max(1.0, level.lookup_bpc / c.line_bytes));
   };
   const Cycle from_sms = c.l1.latency_cycles + c.noc.request_latency_cycles + directory;
-  request_flight = llc.request_flight = flight(has_l2 ? std::max(from_sms, l2.below) : from_sms, llc);
+  llc.request_flight = flight(has_l2 ? std::max(from_sms, l2.below) : from_sms, llc);
   l2.request_flight = flight(from_sms, l2);
   response_flight = slots((link_to_cluster + 2) * std::max(1.0, cluster_bpc / packet));
 }

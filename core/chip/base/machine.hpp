@@ -16,8 +16,8 @@ struct SliceLevel {
   std::uint32_t mshrs, mshr_merges, write_buffer;
   std::uint32_t request_flight;  ///< requests that fit in the wires to a slice besides its queue
   std::uint32_t latency;
-  Cycle below;  ///< to what it asks on a miss, or to an inter-chip port
-  double lookup_bpc;
+  Cycle below;        ///< to what it asks on a miss, or to an inter-chip port
+  double lookup_bpc;  ///< bytes per core cycle
   bool sectored;
   SetIndex index;
 };
@@ -36,20 +36,20 @@ struct Machine {
   std::uint32_t front_slices;                             ///< per chip, that SMs ask
   Cycle port_to_slice;                                    ///< requests of SMs, until the slice may look at them
   Cycle link_to_slice, link_to_fetcher, link_to_cluster;  ///< from an inter-chip port: requests, a slice's data, an SM's
-  std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
-  std::uint32_t line_sectors;             ///< 32-byte sectors per line
-  std::uint8_t full_line;                 ///< mask of all sectors of a line
-  std::uint32_t page_shift;               ///< log2 of lines per page
-  double cluster_bpc, slice_bpc, lookup_bpc, l2_memory_bpc;  ///< bytes per core cycle
-  bool full_map;              ///< SM-side slices are kept coherent by directories (SAC section 2.1)
-  bool replicates;            ///< a line may live in several slices of a chip
+  std::uint32_t clusters, cluster_ports;         ///< per chip; every cluster has one port to each memory-side router
+  std::uint32_t line_sectors;                    ///< 32-byte sectors per line
+  std::uint8_t full_line;                        ///< mask of all sectors of a line
+  std::uint32_t page_shift;                      ///< log2 of lines per page
+  double cluster_bpc, slice_bpc, l2_memory_bpc;  ///< bytes per core cycle
+  bool full_map;                                 ///< SM-side slices are kept coherent by directories (SAC section 2.1)
+  bool replicates;                               ///< a line may live in several slices of a chip
   bool replicates_read_only;  ///< what a kernel only reads may be replicated at any time, without a change of mode
   bool directories() const { return full_map || home_directory; }
   bool home_directory;  ///< slices that hold remote lines are kept coherent by directories at the homes (REC, HMG)
   bool l1_keeps_remote;
   bool shared_network;  ///< what slices exchange with links takes its share of their crossbar ports (SAC section 2.1)
-  std::uint32_t router_packets;                   ///< lines that an input of a router holds in its virtual channels
-  std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
+  std::uint32_t router_packets;   ///< lines that an input of a router holds in its virtual channels
+  std::uint32_t response_flight;  ///< packets that fit in the wires of the response crossbar besides its queues
 
   /// Size on a crossbar: header, data sectors, rounded to flits.
   std::uint32_t bytes(const Packet& p) const { return size(bytes_, p); }

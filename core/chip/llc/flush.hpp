@@ -44,7 +44,7 @@ struct ModeStep {
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, from, to, from_all_lines, to_all_lines); }
 };
 KernelEndFlush step_flush(const Machine& m, const ModeStep& step);
-/// The first step from `now` towards `wanted`. Under software coherence, split and SM-side caching meet by way of
+/// The first step of `whole`. Under software coherence, split and SM-side caching meet by way of
 /// memory-side: remote dirty lines must be at their homes before the homes' dirty lines go to memory.
 ModeStep next_step(const Machine& m, const ModeStep& whole);
 /// A kernel may not begin under SM-side caching while homes hold dirty lines past which other chips would read.

@@ -31,7 +31,7 @@ Links::Links(Context& c, Outbox& outbox)
     port_[p].in = Server(shared_ ? std::min(c.machine.per_cycle(in_gbps), entry_bpc) : entry_bpc);
   }
   for (ChannelState& s : state_) {
-    s.out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
+    s.out_gate = Gate(config.link.buffer_packets + c.machine.llc.request_flight);
     s.credits = config.link.buffer_packets;
   }
   if (!port_.empty()) channels_per_port_ = static_cast<std::uint32_t>(state_.size() / port_.size());

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "inputs/cuda/runtime/runtime.hpp"
-
 // A program that compiles kernels for `sm_..` with nvrtc takes machine code from it, which the recorder cannot execute.
 // nvrtc keeps the PTX as well; the driver loads either. So these two functions of nvrtc hand out the PTX.
 namespace atl::cudart {

@@ -274,7 +274,7 @@ TEST_CASE("a full slice keeps requests in their buffer until it has room; answer
   Bench b(four(Topology::ring));
   Gate& gate = b.slices[0].gate(LlcSlice::kFromLinks);
   const std::uint32_t room = take_all(gate);
-  CHECK(room == b.machine.config.noc.queue_packets + b.machine.request_flight);
+  CHECK(room == b.machine.config.noc.queue_packets + b.machine.llc.request_flight);
   Packet to_sm = b.line(0, 1, 3), to_slice = b.line(0, 1, 4);
   to_sm.kind = to_slice.kind = PacketKind::read_data;
   to_slice.flags = kToSlice;

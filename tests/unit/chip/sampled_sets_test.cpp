@@ -56,12 +56,9 @@ TEST_CASE("choice 0 samples set 37 i + 5, modulo 128, of every even slice i") {
   CHECK(places(sampling(8, 0)) == wanted);
 }
 
-TEST_CASE("eight choices are eight different ones, and each is the same every time") {
+TEST_CASE("eight choices are eight different ones") {
   std::set<Places> all;
-  for (std::uint32_t choice = 0; choice < 8; ++choice) {
-    all.insert(places(sampling(8, choice)));
-    CHECK(places(sampling(8, choice)) == places(sampling(8, choice)));
-  }
+  for (std::uint32_t choice = 0; choice < 8; ++choice) all.insert(places(sampling(8, choice)));
   CHECK(all.size() == 8);
 }
 

@@ -13,7 +13,9 @@ template <class... Words> std::uint64_t digest_of(Words... words) {
   return digest.value();
 }
 
-TEST_CASE("the same words in the same order give the same digest") { CHECK(digest_of(1, 2, 3) == digest_of(1, 2, 3)); }
+TEST_CASE("three words give the digest that files have kept since they have one") {
+  CHECK(digest_of(1, 2, 3) == 0x2de6f22210e85e5b);
+}
 
 TEST_CASE("two words that change places change the digest") {
   CHECK(digest_of(1, 2) != digest_of(2, 1));
