@@ -165,9 +165,8 @@ void Chip::end_kernel() {
   add_up_counters(), links_.count_busiest();
   at_kernel_end_ = c_.count;
   const Counters d = c_.count - at_kernel_start_;
-  tell_controller(
-      ControlKind::kernel_done,
-      KernelDoneBody{c_.now(), {d.value.begin(), d.value.end()}, {late_.value.begin(), late_.value.end()}});
+  tell_controller(ControlKind::kernel_done,
+                  KernelDoneBody{c_.now(), {d.value.begin(), d.value.end()}, {late_.value.begin(), late_.value.end()}});
 }
 
 }  // namespace atl

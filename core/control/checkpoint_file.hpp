@@ -37,7 +37,8 @@ struct Checkpoint {
   std::uint64_t checksum = 0;  ///< of the whole, to see whether ranks read the same
 };
 
-/// The header gets the state's boundary. Written beside and renamed: whatever fails, what stood there before is untouched. Throws IoError.
+/// The header gets the state's boundary. Written beside and renamed: whatever fails, what stood there before is untouched.
+/// Throws IoError.
 void write_checkpoint(const std::string& path, CheckpointHeader header, const SystemState& state);
 /// Throws InputError naming the file if it is no checkpoint, is damaged, or was written by another build of Atoll.
 Checkpoint read_checkpoint(const std::string& path);

@@ -40,11 +40,11 @@ struct LaunchSpec {
   bool textures_hold = true;    ///< false: the launch may write what its textures lie in
   unsigned threads = 1;         ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
   Schedule schedule = Schedule::long_turns;
-  std::uint64_t schedule_seed = 0;     ///< interleaved: of the order
-  std::uint32_t resident_ctas = 0;     ///< interleaved: so many run at a time; 0: as many as memory allows
-  AccessCheck* check = nullptr;        ///< watches every access; then CTAs run on one thread
-  GlobalRaces* races = nullptr;        ///< hears of what CTAs do to memory that others see
-  OutOfBounds* outside = nullptr;      ///< hears of accesses near allocations, but out of bounds; null: they are errors
+  std::uint64_t schedule_seed = 0;  ///< interleaved: of the order
+  std::uint32_t resident_ctas = 0;  ///< interleaved: so many run at a time; 0: as many as memory allows
+  AccessCheck* check = nullptr;     ///< watches every access; then CTAs run on one thread
+  GlobalRaces* races = nullptr;     ///< hears of what CTAs do to memory that others see
+  OutOfBounds* outside = nullptr;   ///< hears of accesses near allocations, but out of bounds; null: they are errors
 };
 
 class RecordSink;

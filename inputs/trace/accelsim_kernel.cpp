@@ -169,9 +169,10 @@ void KernelFile::add_instruction(bool last) {
   SassInstruction& i = instruction_;
   const auto elsewhere = [&](std::uint64_t address) { return space_of(address) != i.space; };
   if (i.lanes > 0 && !windows_ && (i.opcode->generic || i.opcode->action == Action::async_copy))
-    lines_.fail(fmt::format("{} may access shared or local memory, but the header does not say where they lie: it has no "
-                            "'-shmem base_addr = ADDRESS' or no '-local mem base_addr = ADDRESS'; is it misspelt?",
-                            base_of(i.name)));
+    lines_.fail(
+        fmt::format("{} may access shared or local memory, but the header does not say where they lie: it has no "
+                    "'-shmem base_addr = ADDRESS' or no '-local mem base_addr = ADDRESS'; is it misspelt?",
+                    base_of(i.name)));
   i.space = i.lanes > 0 ? space_of(i.address[0]) : Space::global;
   if (i.opcode->generic && std::any_of(i.address, i.address + i.lanes, elsewhere)) return add_parts();
   if (i.space == Space::local) find_offsets();

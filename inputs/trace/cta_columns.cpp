@@ -38,8 +38,8 @@ const char* fault_of(const Op& op, std::span<const Access> accesses) {
 bool is_plain(const Op& op) {
   const bool slot = (op.slot == kNoSlot) | ((op.slot < kScoreboardSlots) & has_result(op.kind));
   const bool issue = (op.issue == 1) | ((op.issue != 0) & has_issue_slots(op.kind));
-  return slot & issue & (op.kind <= OpKind::exit) & ((op.flags & ~(kFlags & ~kLocal)) == 0) &
-         (op.accesses <= kMaxAccesses) & ((op.accesses == 0) | has_accesses(op.kind));
+  return slot & issue & (op.kind <= OpKind::exit) & ((op.flags & ~(kFlags & ~kLocal)) == 0) & (op.accesses <= kMaxAccesses) &
+         ((op.accesses == 0) | has_accesses(op.kind));
 }
 
 /// Where its accesses lie does not matter.

@@ -252,7 +252,8 @@ void TraceKernelReader::check_block(std::size_t block) const {
     take_slots &= (issue_[i] <= 1) | has_issue_slots(kind);
   }
   if (!touch_memory) fail(op_accesses_.where(), block, "has accesses of an op that is no load, store or atomic");
-  if (!have_results) fail(op_slot_.where(), block, "has a scoreboard slot of an op that is no load, atomic or shared access");
+  if (!have_results)
+    fail(op_slot_.where(), block, "has a scoreboard slot of an op that is no load, atomic or shared access");
   if (!take_slots)
     fail(op_issue_.where(), block, "has several issue slots of an op that is neither compute nor a shared access");
   if (!all(slot_, [](std::uint8_t s) { return (s < kScoreboardSlots) | (s == kNoSlot); }))

@@ -25,9 +25,7 @@ enum class OpKind : std::uint8_t {
 };
 
 constexpr bool has_accesses(OpKind kind) { return kind >= OpKind::load && kind <= OpKind::atomic; }
-constexpr bool has_result(OpKind kind) {
-  return kind == OpKind::load || kind == OpKind::atomic || kind == OpKind::shared;
-}
+constexpr bool has_result(OpKind kind) { return kind == OpKind::load || kind == OpKind::atomic || kind == OpKind::shared; }
 constexpr bool has_issue_slots(OpKind kind) { return kind == OpKind::compute || kind == OpKind::shared; }
 
 enum OpFlags : std::uint8_t {

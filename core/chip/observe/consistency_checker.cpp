@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 // The program's side of the consistency checker: what SMs store and may expect, and their L1s.
 namespace atl {
 

@@ -127,7 +127,8 @@ PYBIND11_EMBEDDED_MODULE(atoll, m) {
       return out;
     });
   });
-  modes.def("__eq__", [](const Modes& m, const Modes& other) { return m == other; }, py::is_operator());
+  modes.def(
+      "__eq__", [](const Modes& m, const Modes& other) { return m == other; }, py::is_operator());
   py::class_<Decision>(m, "Decision")
       .def(py::init([](const std::string& choice, const py::dict& values) {
              Decision d;

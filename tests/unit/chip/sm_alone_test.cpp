@@ -259,7 +259,7 @@ TEST_CASE("what a barrier's next op needs may come later than the last warp") {
 
 TEST_CASE("a barrier's latency that ends before the last warp comes keeps no other warp, nor the barrier") {
   Bench b(tiny(1), 2);
-  b.warp(0).pause(5).barrier(10).store(kA, 1);         // there in 6, the last that issued; its latency ends in 16
+  b.warp(0).pause(5).barrier(10).store(kA, 1);              // there in 6, the last that issued; its latency ends in 16
   b.warp(1).pause(14).store(kB, 1).barrier().store(kC, 1);  // ready in 16
   b.run();
   CHECK(b.stores.cycles == Cycles{16, 18, 20});  // the barrier issues in 17; the exit goes first

@@ -153,7 +153,8 @@ TEST_CASE("generic accesses need a header that says where shared and local memor
   };
   for (const char* opcode : {"LD.E", "LDG.E"}) CHECK(of(opcode, "") == "no error");
   for (const char* key : {"-shmem base_addr", "-local mem base_addr"}) {
-    CHECK(contains(of("LD.E", key), ":16: LD may access shared or local memory, but the header does not say where they lie"));
+    CHECK(
+        contains(of("LD.E", key), ":16: LD may access shared or local memory, but the header does not say where they lie"));
     CHECK(contains(of("LDGSTS.E", key), ":16: LDGSTS may access shared or local memory"));
     CHECK(of("LDG.E", key) == "no error");
   }
@@ -163,7 +164,8 @@ TEST_CASE("what does not print is refused as a kernel's name, and in no message"
   std::string text = header();
   text.insert(text.find('\n', text.find("-kernel name")), "\x1b[2J");
   CHECK(contains(failure(text), ":1: the kernel's name has signs that do not print"));
-  CHECK(contains(failure_of_line(std::string("\x1b[2J\0q ffffffff 0 NOP 0 0", 27)), "expected a program counter, found '?[2J?q'"));
+  CHECK(contains(failure_of_line(std::string("\x1b[2J\0q ffffffff 0 NOP 0 0", 27)),
+                 "expected a program counter, found '?[2J?q'"));
 }
 
 TEST_CASE("headers without grid, of an unknown version or with broken numbers are refused") {
