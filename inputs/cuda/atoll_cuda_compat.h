@@ -125,6 +125,26 @@ static inline cudaError_t cudaMemAdvise(const void* at, size_t bytes, cudaMemory
   return cudaMemAdvise(at, bytes, advice, atoll_location(device));
 }
 
+/* ---- graphs whose edges have no data ---- */
+
+static inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                                   size_t count) {
+  return cudaGraphAddDependencies(graph, from, to, nullptr, count);
+}
+static inline cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                                      const cudaGraphNode_t* to, size_t count) {
+  return cudaGraphRemoveDependencies(graph, from, to, nullptr, count);
+}
+static inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, size_t* count) {
+  return cudaGraphGetEdges(graph, from, to, nullptr, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* of, size_t* count) {
+  return cudaGraphNodeGetDependencies(node, of, nullptr, count);
+}
+static inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* by, size_t* count) {
+  return cudaGraphNodeGetDependentNodes(node, by, nullptr, count);
+}
+
 /* ---- contexts of the driver API without parameters of their creation ---- */
 
 /* cuda.h comes later, if at all: programs that open the driver themselves declare its types on their own. What it calls

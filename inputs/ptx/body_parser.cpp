@@ -33,6 +33,8 @@ void BodyParser::end_of_body() {
            (i.op == Op::ret || i.op == Op::exit || i.op == Op::trap || i.op == Op::bra || i.op == Op::brx);
   };
   if (label_at_end_ || f_.code.empty() || !ends(f_.code.back())) {
+    f_.gives_up_at_end =
+        !label_at_end_ && !f_.code.empty() && f_.code.back().op == Op::call && f_.code.back().guard == kNone;
     Instruction end;
     end.op = Op::ret;
     end.line = in_.peek().line;

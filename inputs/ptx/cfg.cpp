@@ -1,6 +1,7 @@
 #include "inputs/ptx/cfg.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace atl::ptx {
 namespace {
@@ -45,13 +46,21 @@ std::vector<std::uint32_t> walk_back(const Edges& before, std::uint32_t end) {
   return order;
 }
 
-/// The end that most blocks lead to, of those that blocks without a meeting point yet lead to; the later of equals.
-std::uint32_t main_end(const FlowGraph& g, const Edges& before, const std::vector<bool>& settled) {
+bool returns(const Function& f, const Block& b) {
+  const Op last = f.code[b.last].op;
+  return (last == Op::ret || last == Op::exit) && !(f.gives_up_at_end && b.last + 1 == f.code.size());
+}
+
+/// The end that most blocks lead to, of those that blocks without a meeting point yet lead to; the later of equals. An end
+/// that returns goes before any that gives up, by a trap or a call that does not come back: in a loop, all blocks may lead
+/// to a failed assertion.
+std::uint32_t main_end(const Function& f, const FlowGraph& g, const Edges& before, const std::vector<bool>& settled) {
   std::uint32_t best = kNone;
-  std::size_t most = 0;
+  std::pair<bool, std::size_t> most{};
   for (std::uint32_t b = 0; b < g.blocks.size(); ++b) {
     if (settled[b] || !g.blocks[b].next.empty()) continue;
-    if (const std::size_t n = walk_back(before, b).size(); n >= most) most = n, best = b;
+    const std::pair rank(returns(f, g.blocks[b]), walk_back(before, b).size());
+    if (best == kNone || rank >= most) most = rank, best = b;
   }
   if (best == kNone)  // what is left runs for ever: any block may stand for the end
     for (std::uint32_t b = 0; b < g.blocks.size(); ++b)
@@ -120,7 +129,7 @@ void find_reconvergence(Function& f) {
   std::vector<bool> settled(g.blocks.size());
   std::vector<std::uint32_t> meeting(g.blocks.size(), kNone);
   // One round per end is rare: nvcc mostly leads every path to one ret. The rest are ways out of errors.
-  for (std::uint32_t end = main_end(g, before, settled); end != kNone; end = main_end(g, before, settled)) {
+  for (std::uint32_t end = main_end(f, g, before, settled); end != kNone; end = main_end(f, g, before, settled)) {
     const std::vector<std::uint32_t> idom = immediate_post_dominators(g, end);
     for (std::uint32_t b = 0; b < g.blocks.size(); ++b) {
       if (settled[b] || (idom[b] == kNone && b != end)) continue;

@@ -117,7 +117,7 @@ void split_off(Warp& w, std::uint32_t lanes) {
   other->bank[kSpecials] = other->specials.data();
   other->slot = static_cast<std::uint32_t>(cta.warps.size());
   other->executed = other->thread_executed = 0;
-  other->missed = 0;
+  other->missed = other->repeated_polls = 0;
   other->stuck = 0;
   Warp& placed = *other;
   cta.warps.push_back(std::move(other));

@@ -13,10 +13,22 @@ namespace {
 constexpr std::uint64_t kFar = std::uint64_t{1} << 30;   // from an allocation: an index a little wrong does not get there
 constexpr std::uint64_t kNull = std::uint64_t{1} << 34;  // what indices of 32 bits get to from a null pointer
 
+/// The freed allocation that an address lies in; none if its memory went to a live one in front of the address, which is
+/// then more likely meant.
+const Allocation* freed_at(const Warp& w, std::uint64_t address) {
+  const DeviceMemory& memory = w.launch->device->memory;
+  const Allocation *freed = memory.freed(address), *near = memory.nearest(address);
+  if (freed == nullptr || near == nullptr) return freed;
+  constexpr std::uint64_t kNear = 64 << 10;
+  const bool reused = near->address >= freed->address && near->address <= address &&
+                      address < near->address + near->size + kNear;
+  return reused ? nullptr : freed;
+}
+
 /// Where an address lies that is in no allocation.
 std::string whereabouts(Warp& w, std::uint64_t address) {
   std::string nearby = "the program has no allocation";
-  if (const Allocation* freed = w.launch->device->memory.freed(address); freed != nullptr && address != 0) {
+  if (const Allocation* freed = freed_at(w, address); freed != nullptr && address != 0) {
     nearby =
         fmt::format("it lies in {} ({} bytes at {:#x}), which has been freed", freed->name, freed->size, freed->address);
   } else if (const Allocation* near = w.launch->device->memory.nearest(address)) {
@@ -46,7 +58,7 @@ bool lies_near(const Warp& w, std::uint64_t address) {
 }  // namespace
 
 void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
-  const bool near = w.launch->device->memory.freed(address) == nullptr && lies_near(w, address);
+  const bool near = freed_at(w, address) == nullptr && lies_near(w, address);
   throw Fault{ExecutionError::Kind::illegal_address, lane,
               fmt::format("access of {} bytes at {:#x} out of bounds: {}{}", bytes, address, whereabouts(w, address),
                           near ? "; most GPUs survive that, and so does --tolerate-oob" : "")};

@@ -128,6 +128,9 @@ struct Function {
   bool defined = false;  ///< has a body; else external (vprintf, malloc, the runtime on the device)
   bool weak = false, visible = false;
   bool address_taken = false;  ///< it may be called through a pointer
+  /// Behind its last instruction, a call, stands no `ret`: that call does not come back (nvcc writes all others). `code`
+  /// ends with one all the same.
+  bool gives_up_at_end = false;
   std::vector<Param> results, params;
   std::uint32_t param_block = 0;  ///< entry: bytes of the kernel's parameters
   /// Formals and results, then every `.param` variable that the body declares: frame of a device function, whose first

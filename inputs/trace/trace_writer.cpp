@@ -105,6 +105,8 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
   impl_->path = path;
   if (compression > 9) impl_->refuse("compression level " + std::to_string(compression) + " is not in 0 to 9");
   impl_->part = path + ".part";
+  std::error_code ignored;
+  const bool began = std::filesystem::exists(impl_->part, ignored);  // by another, who may write it still
   try {
     impl_->file.open(impl_->part, no_times(), compact_metadata());
     H5::Group root = impl_->file->openGroup("/");
@@ -116,8 +118,7 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
     link(*impl_->file, create(*impl_->file), "/kernels");
   } catch (const H5::Exception& e) {
     const std::string why = write_failure(impl_->part, e);
-    std::error_code ignored;
-    std::filesystem::remove(impl_->part, ignored);
+    if (!began) std::filesystem::remove(impl_->part, ignored);
     throw IoError(impl_->part, "cannot be created (" + why + ")");
   }
 }

@@ -1,6 +1,7 @@
 """`atoll record` runs CUDA programs without a GPU: what they print is right, and what they leave can be simulated."""
 
 import os
+import re
 
 import program
 import recorded_program
@@ -190,6 +191,27 @@ INLINE = {
     "second.cu": '#include "inline.h"\nvoid other(int* p) { add<6><<<1, 32>>>(p); add<7><<<1, 32>>>(p); }\n',
 }
 
+# Launches, waits as long as it is told, and launches again.
+TWO_LAUNCHES = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+__global__ void k(int* p) { p[threadIdx.x] = 7; }
+int main(int, char** v) {
+  int h = 0, *p; usleep(atoi(v[1])); cudaMalloc(&p, 128);
+  k<<<1, 32>>>(p); usleep(atoi(v[2])); k<<<1, 32>>>(p);
+  cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); printf("%d\n", h);
+}"""
+
+# Lanes that take a lock one by one: warps are divided, so that those that wait do not keep the one that has it.
+LOCK_PER_LANE = r"""
+__device__ int lock_, sum;
+__global__ void k() {
+  for (bool done = false; !done;)
+    if (atomicCAS(&lock_, 0, 1) == 0) { sum = sum + 1; __threadfence(); atomicExch(&lock_, 0); done = true; }
+}
+int main() { k<<<8, 64>>>(); return cudaDeviceSynchronize(); }"""
+
 # Half of a program sees the old members of CUDA's structures, as makefiles compile .cpp files by themselves.
 HALVES = {
     "gpu.h": "#include <cuda_runtime.h>\nstruct Gpu { cudaDeviceProp prop[2]; cudaPointerAttributes at; float scale; };\nvoid run(Gpu*);\n",
@@ -332,6 +354,24 @@ class GoodPrograms(RecordTest):
                                    "-L" + stubs, "-lcuda")
             outcome = self.record(binary, options=["--force"])
             self.assertEqual((outcome.code, outcome.out), (0, "right\n"), outcome)
+
+    def test_of_two_processes_that_record_at_a_time_the_first_has_the_trace_and_the_other_goes_on(self):
+        binary = self.compiled(TWO_LAUNCHES)
+        outcome = self.record("sh", "-c", f"{binary} 0 600000 & {binary} 200000 0 & wait")
+        self.assertEqual((outcome.code, outcome.out), (0, "7\n7\n"), outcome)
+        self.assertIn("another process of this command records already", outcome.err)
+        self.assertIn("recorded 2 of 2 launches", outcome.err)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("T.h5")], ["T.h5"])
+
+    def test_rounds_that_waited_are_no_more_than_were_executed(self):
+        outcome = self.record(self.compiled(LOCK_PER_LANE))
+        self.assertEqual(outcome.code, 0, outcome)
+        number = r"([\d.]+)( k| M|)"
+        unit = {"": 1, " k": 1e3, " M": 1e6}
+        said = [re.search(number + what, outcome.err) for what in (" rounds of loops that waited", " warp instructions of PTX")]
+        rounds, executed = (float(m[1]) * unit[m[2]] for m in said if m)
+        self.assertGreater(rounds, 100)
+        self.assertLess(3 * rounds, executed)  # the least of a round: atomic, comparison, branch
 
     def test_the_compatibility_header_moves_nothing_that_files_without_it_see(self):
         for name, text in HALVES.items():

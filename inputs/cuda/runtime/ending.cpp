@@ -34,6 +34,7 @@ constexpr int kSilentSeconds = 2, kPatienceSeconds = 20;
 
 sem_t wake, saved;
 std::atomic<int> signal_seen{0};
+std::atomic<std::time_t> seen_at{0};  ///< the first interrupt; 0: none yet
 std::atomic<pid_t> owner{0};
 pthread_t saver;
 std::atomic<bool> saver_runs{false};
@@ -86,8 +87,13 @@ timespec after(int seconds) {
 /// A signal from outside may have come inside malloc, which the other thread needs then; raise() is not called from there.
 void on_interrupt(int number, siginfo_t* info, void*) {
   int none = 0;
+  std::time_t never = 0;
   if (!mine()) return die_of(number);
   if (signal_seen.compare_exchange_strong(none, number)) sem_post(&wake);
+  // Whoever asks again has waited long enough: a program that has damaged its heap may hold what the trace needs for ever.
+  // Then `atoll record` makes it of what was flushed, as behind any SIGKILL.
+  if (const std::time_t now = after(0).tv_sec; !seen_at.compare_exchange_strong(never, now) && now - never > kPatienceSeconds)
+    kill(getpid(), SIGKILL);
   if (CallLock::held_here() || pthread_equal(pthread_self(), saver)) return;
   const bool own = info->si_code == SI_TKILL && info->si_pid == getpid();
   const int before = errno;

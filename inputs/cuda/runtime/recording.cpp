@@ -1,8 +1,10 @@
 #include "inputs/cuda/runtime/recording.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -50,21 +52,29 @@ void Recording::note_allocation(const cuda::Allocation& block, const std::string
   if (!closed_) early_.push_back(std::move(allocation));
 }
 
+/// Whether this process may write the trace: another one, which it did not start and may run beside it, has not begun.
+static bool first_to_write(const std::string& output) {
+  const std::string part = output + ".part";
+  const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return errno != EEXIST;  // who opens it says what is wrong
+  close(file);
+  if (!std::filesystem::exists(output)) return true;
+  unlink(part.c_str());  // the other has finished since
+  return false;
+}
+
 /// One trace is one process. Of several that one command starts, the first to launch a kernel gets it.
 bool Recording::claim() {
   if (!options_ || closed_) return false;
   if (trace_) return true;
-  const char* other = std::getenv(kClaim);
-  if (other || std::filesystem::exists(options_->output)) {
+  const StandardDescriptors held;  // the program may have closed them, and prints, or opens others, later
+  if (std::getenv(kClaim) != nullptr || std::filesystem::exists(options_->output) || !first_to_write(options_->output)) {
     std::fprintf(stderr, "atoll: another process of this command records already; process %d runs unrecorded\n", getpid());
     closed_ = true;
     return false;
   }
   setenv(kClaim, std::to_string(getpid()).c_str(), 1);
-  {
-    const StandardDescriptors held;  // the program may have closed them, and prints, or opens others, later
-    trace_ = std::make_unique<TraceSink>(*options_, threads_, mutex_);
-  }
+  trace_ = std::make_unique<TraceSink>(*options_, threads_, mutex_);
   for (const TraceAllocation& allocation : early_) trace_->add_allocation(allocation);
   early_.clear();
   save_trace_at_end();

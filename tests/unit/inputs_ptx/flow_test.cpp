@@ -39,6 +39,23 @@ TEST_CASE("a branch without a way to the end reconverges nowhere") {
   CHECK(g.code[0].reconverge == 1);
 }
 
+TEST_CASE("a loop that all of it may leave by a failed assertion still meets on the way to its return") {
+  const std::string fail = "FAIL:\ntrap;\n";
+  // 0 to 4: round by round, some lanes work, all meet at 3, and any may fail; 5 returns.
+  const std::string loop =
+      "LOOP:\n@%p1 bra MEET;\nadd.s32 %r1, %r1, 1;\n@%p2 bra FAIL;\nMEET:\n@%p3 bra FAIL;\n@%p4 bra LOOP;\nret;\n";
+  CHECK(parse_body(loop + fail).code[0].reconverge == 3);
+  CHECK(parse_body(loop + "FAIL:\nbra MORE;\nMORE:\ntrap;\n").code[0].reconverge == 3);
+  // A call that does not come back has no `ret` behind it; one that does has.
+  const auto calling = [&](const std::string& end) {
+    const std::string text = ".extern .func no_way_back();\n" + kernel_text("", loop + "FAIL:\nbra MORE;\nMORE:\n" + end);
+    return function(parse_text(text), "k");
+  };
+  CHECK(calling("call.uni no_way_back;").gives_up_at_end);
+  CHECK(calling("call.uni no_way_back;").code[0].reconverge == 3);
+  CHECK_FALSE(calling("call.uni no_way_back; ret;").gives_up_at_end);
+}
+
 TEST_CASE("a branch table reconverges behind all its cases") {
   const Function f = parse_body(
       "table: .branchtargets A, B, A;\nbrx.idx %r1, table;\nA:\nmov.u32 %r1, 1;\nbra END;\nB:\nmov.u32 %r1, 2;\nEND:\nret;");

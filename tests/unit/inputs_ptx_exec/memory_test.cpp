@@ -51,6 +51,10 @@ TEST_CASE("an access to freed memory, or far from all, is named as what it is") 
   REQUIRE(h.device.memory.remove(0x200000001000));
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000001040}); }),
             "it lies in allocation 1 (256 bytes at 0x200000001000), which has been freed"));
+  h.device.memory.add({0x200000001000, 64, "allocation 2"});  // its memory goes to a smaller one
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000001040}); }),
+            "right behind allocation 2 (64 bytes at 0x200000001000); most GPUs survive that"));
+  REQUIRE(h.device.memory.remove(0x200000001000));
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x7FFF00000000}); }), "is it a pointer to host memory?"));
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{16}); }), "as from a null pointer"));
   const std::string index = message([&] { h.run("k", 1, 1, 0x200000000000 + std::uint64_t{0xFFFFFFFF} * 4); });
