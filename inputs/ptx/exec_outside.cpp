@@ -20,8 +20,8 @@ const Allocation* freed_at(const Warp& w, std::uint64_t address) {
   const Allocation *freed = memory.freed(address), *near = memory.nearest(address);
   if (freed == nullptr || near == nullptr) return freed;
   constexpr std::uint64_t kNear = 64 << 10;
-  const bool reused = near->address >= freed->address && near->address <= address &&
-                      address < near->address + near->size + kNear;
+  const bool reused =
+      near->address >= freed->address && near->address <= address && address < near->address + near->size + kNear;
   return reused ? nullptr : freed;
 }
 

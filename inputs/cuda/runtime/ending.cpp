@@ -92,7 +92,8 @@ void on_interrupt(int number, siginfo_t* info, void*) {
   if (signal_seen.compare_exchange_strong(none, number)) sem_post(&wake);
   // Whoever asks again has waited long enough: a program that has damaged its heap may hold what the trace needs for ever.
   // Then `atoll record` makes it of what was flushed, as behind any SIGKILL.
-  if (const std::time_t now = after(0).tv_sec; !seen_at.compare_exchange_strong(never, now) && now - never > kPatienceSeconds)
+  if (const std::time_t now = after(0).tv_sec;
+      !seen_at.compare_exchange_strong(never, now) && now - never > kPatienceSeconds)
     kill(getpid(), SIGKILL);
   if (CallLock::held_here() || pthread_equal(pthread_self(), saver)) return;
   const bool own = info->si_code == SI_TKILL && info->si_pid == getpid();
