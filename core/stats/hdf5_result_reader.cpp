@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_memory.hpp"
@@ -283,6 +284,8 @@ RunResult read_result(const std::string& path, Unsealed unsealed) {
   } catch (const H5::Exception& e) {
     throw_if_hdf5_lacks_memory();
     throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));
+  } catch (const std::length_error&) {
+    throw InputError(path, "is damaged: something in it is said to be larger than any memory");
   }
 }
 

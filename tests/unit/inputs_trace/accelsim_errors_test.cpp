@@ -164,7 +164,7 @@ TEST_CASE("what does not print is refused as a kernel's name, and in no message"
   std::string text = header();
   text.insert(text.find('\n', text.find("-kernel name")), "\x1b[2J");
   CHECK(contains(failure(text), ":1: the kernel's name has signs that do not print"));
-  CHECK(contains(failure_of_line(std::string("\x1b[2J\0q ffffffff 0 NOP 0 0", 27)),
+  CHECK(contains(failure_of_line(std::string("\x1b[2J\0q ffffffff 0 NOP 0 0", 25)),
                  "expected a program counter, found '?[2J?q'"));
 }
 

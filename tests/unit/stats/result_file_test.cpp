@@ -321,6 +321,22 @@ TEST_CASE("extents that no data stands behind are refused before memory is taken
   CHECK(contains(replaced("/totals/llc.hits", 1ull << 50), "which do not fit the rest of the file"));
 }
 
+TEST_CASE("a list that is said to be longer than any memory is refused") {
+  const TempDir dir;
+  write_result(sample_result(1, 1), dir / "r.h5", false);
+  std::string bytes;
+  {
+    std::ifstream in(dir / "r.h5", std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const std::size_t name = bytes.find("wait_shares");
+  REQUIRE(name != std::string::npos);
+  constexpr std::size_t kExtent = 16 + 24 + 8;  // the name, its type, and the head of its extents
+  bytes[name + kExtent + 7] = 0x40;
+  std::ofstream(dir / "r.h5", std::ios::binary) << bytes;
+  CHECK(contains(reading_fails_with(dir / "r.h5", Unsealed::read), "is said to be larger than any memory"));
+}
+
 TEST_CASE("a byte flipped anywhere in a result is found, also where HDF5 itself would crash on it") {
   const TempDir dir;
   write_result(sample_result(1, 2), dir / "r.h5", false);
