@@ -52,14 +52,14 @@ void Recording::note_allocation(const cuda::Allocation& block, const std::string
   if (!closed_) early_.push_back(std::move(allocation));
 }
 
-/// Whether this process may write the trace: another one, which it did not start and may run beside it, has not begun.
+/// Whether this process may write the trace: no other one, which may run beside it, has begun or finished one.
 static bool first_to_write(const std::string& output) {
   const std::string part = output + ".part";
   const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return errno != EEXIST;  // who opens it says what is wrong
   close(file);
   if (!std::filesystem::exists(output)) return true;
-  unlink(part.c_str());  // the other has finished since
+  unlink(part.c_str());  // the other has finished
   return false;
 }
 
@@ -68,7 +68,7 @@ bool Recording::claim() {
   if (!options_ || closed_) return false;
   if (trace_) return true;
   const StandardDescriptors held;  // the program may have closed them, and prints, or opens others, later
-  if (std::getenv(kClaim) != nullptr || std::filesystem::exists(options_->output) || !first_to_write(options_->output)) {
+  if (std::getenv(kClaim) != nullptr || !first_to_write(options_->output)) {
     std::fprintf(stderr, "atoll: another process of this command records already; process %d runs unrecorded\n", getpid());
     closed_ = true;
     return false;
