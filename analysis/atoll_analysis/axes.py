@@ -12,16 +12,15 @@ from atoll_analysis.config import text
 
 def varied(configs: pd.DataFrame, given: Collection[str] = ()) -> list[str]:
     """Keys of [workload, variant] that differ between variants of one workload, without those that only follow: that no run
-    was given, and that have one value for each value of a key of their section that runs were given, as timings of memories
+    was given, and that have one value wherever the keys of their section that runs were given have one, as timings of memories
     have by preset."""
     words = {key: configs[key].map(repr) for key in configs}
     differ = [key for key, of in words.items() if bool((of.groupby(level="workload").nunique() > 1).any())]
     set_ = [key for key in differ if key in given]
 
     def follows(key: str) -> bool:
-        section = key.partition(".")[0]
-        return any(words[key].groupby(words[other]).nunique().max() == 1
-                   for other in set_ if other.partition(".")[0] == section)
+        beside = [words[other] for other in set_ if other.partition(".")[0] == key.partition(".")[0]]
+        return bool(beside) and words[key].groupby(beside).nunique().max() == 1
 
     return [key for key in differ if key in set_ or not follows(key)]
 

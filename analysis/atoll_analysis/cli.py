@@ -13,7 +13,7 @@ from atoll_analysis.bounded import bounded
 from atoll_analysis.comparison import compare
 from atoll_analysis.errors import BadResult, CannotWrite
 from atoll_analysis.figures.chart import Chart
-from atoll_analysis.rankings import rankings, sentences
+from atoll_analysis.rankings import alone, rankings, sentences
 from atoll_analysis.result import load
 from atoll_analysis.sweeps import Sweep, load_sweep
 
@@ -106,7 +106,9 @@ def run(options: argparse.Namespace) -> None:
         charts = sweep_report.charts(sweep)
         image = "speedups" if "speedups" in charts else "means"
         write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
-        for line in [*sentences(rankings(sweep)), *filter(None, [sweep.work_note, sweep.clock_note]), *_warnings(sweep), *_gaps(sweep)]:
+        found = rankings(sweep)
+        notes = filter(None, [alone(sweep, found), sweep.work_note, sweep.clock_note])
+        for line in [*sentences(found), *notes, *_warnings(sweep), *_gaps(sweep)]:
             print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     else:
         result = load(source, options.force_damaged)

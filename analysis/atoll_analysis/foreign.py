@@ -46,7 +46,8 @@ def foreign(heads: Mapping[Point, Head], experiment: Mapping[str, Any], baseline
 def _wanted(experiment: Mapping[str, Any], workload: str, variant: str) -> dict[str, Any]:
     """The keys that the experiment sets for a point; those of a variant are above its workload's."""
     system = str(experiment.get("system", ""))
-    keys: dict[str, Any] = {"name": system.rpartition("/")[2].removesuffix(".json")} if system else {}
+    preset = system if "/" not in system and not system.endswith(".json") else ""  # a file may have a name of its own
+    keys: dict[str, Any] = {"name": preset} if preset else {}
     if "scale" in experiment:
         keys["scale"] = experiment["scale"]
     for layer in (experiment, *(entry for part, name in (("workloads", workload), ("variants", variant))
@@ -97,8 +98,8 @@ def _other_defaults(heads: Mapping[Point, Head], wanted: Mapping[Point, Mapping[
     for key in config.differences(configs):
         groups: dict[Hashable, list[Point]] = {}
         for point, head in heads.items():
-            if key not in wanted[point]:  # a DRAM preset brings timings of its own
-                groups.setdefault(head.config.get("dram.preset") if key.startswith("dram.timing.") else None, []).append(point)
+            if key not in wanted[point]:
+                groups.setdefault(_default_follows(key, head.config), []).append(point)
         for points in groups.values():
             shown = {p: json.dumps(of[key]) if key in (of := heads[p].config) else "nothing" for p in points}
             if len(set(shown.values())) == 1:
@@ -108,6 +109,13 @@ def _other_defaults(heads: Mapping[Point, Head], wanted: Mapping[Point, Mapping[
             found.update({p: f"`{key}` = {value} in it, {shown[like]} in {'__'.join(like)}" for p, value in shown.items()
                           if value != shown[like] and p not in found})
     return found
+
+
+def _default_follows(key: str, of: Mapping[str, Any]) -> Hashable:
+    """A DRAM preset brings timings of its own; where ways are split, half of them are local."""
+    if key.startswith("dram.timing."):
+        return of.get("dram.preset")
+    return (of.get("llc.organisation"), of.get("llc.ways")) if key == "llc.local_ways" else None
 
 
 def _other_workloads(heads: Mapping[Point, Head], baselines: Mapping[str, str]) -> dict[Point, str]:

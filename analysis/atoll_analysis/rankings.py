@@ -1,5 +1,6 @@
 """What is fastest where in a sweep, and what makes the others slower."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -46,13 +47,37 @@ class Ranking:
 
 
 def _contenders(sweep: Sweep) -> "tuple[list[str], pd.Series[str]]":
-    """The varied keys of numbers, and [run] what else its variant sets. Where all keys are numbers, they are compared, but for
-    those with which the work changes."""
+    """The varied keys of numbers at whose values variants are compared, and [run] what else its variant sets. A number that
+    belongs to single variants, as the parameter of a mechanism does, is no such key. Where all keys are numbers, they are
+    compared, but for those with which the work changes."""
     keys = sweep.axes
-    places = [key for key in keys if axes.numeric(sweep.runs[key])]
+    numbers = [key for key in keys if axes.numeric(sweep.runs[key])]
+    swept = {*sweep.work_keys, *(str(s.get("key")) for s in sweep.experiment.get("sweeps", ()))}
+    words = axes.others(sweep.runs, keys, *numbers)
+    places = [key for key in numbers if key in swept or _in_common(sweep.runs[key], words)]
     if len(places) == len(keys):
         places = [key for key in places if key in sweep.work_keys]
-    return places, axes.others(sweep.runs, keys, *places)
+    if len(numbers) == len(keys):
+        return places, axes.others(sweep.runs, keys, *places)
+    for key in (key for key in numbers if key not in places):  # what most have need not be said
+        own = sweep.runs[key]
+        words += [f" {key}={text(value)}" if value != own.mode()[0] else "" for value in own]
+    return places, words
+
+
+def _in_common(values: "pd.Series[object]", contenders: "pd.Series[str]") -> bool:
+    """Two contenders have several of the values each."""
+    of = [set(own) for _, own in values.groupby(contenders)]
+    return any(len(one & other) > 1 for one, other in itertools.combinations(of, 2))
+
+
+def alone(sweep: Sweep, found: list[Ranking]) -> str:
+    """A sentence about those that are in no ranking, as no other run has their numbers; else nothing."""
+    ranked = {str(contender) for ranking in found for contender in ranking.cycles.index}
+    places, contenders = _contenders(sweep)
+    runs = sweep.runs[~contenders.isin(ranked).to_numpy()] if found else sweep.runs[:0]
+    shown = [f"{variant} ({at})" for variant, at in zip(runs["variant"], axes.settings(runs, places))] if places else []
+    return f"Not ranked, as nothing else has their numbers: {', '.join(dict.fromkeys(shown))}." if shown else ""
 
 
 def rankings(sweep: Sweep) -> list[Ranking]:

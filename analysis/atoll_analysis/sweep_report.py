@@ -15,7 +15,7 @@ from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.means import NAMES
 from atoll_analysis.names import first_line
-from atoll_analysis.rankings import Ranking, because, rankings, sentences
+from atoll_analysis.rankings import alone, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import counted, fixed, grouped, joules, percent, seconds
 
@@ -69,9 +69,9 @@ def _speedups(sweep: Sweep) -> str:
     return markup.table(columns, rows, "Speed-up over the baseline, and means at the right")
 
 
-def _rankings(found: list[Ranking], timed: bool) -> str:
-    """A row per workload and place: the fastest, and by how much and by what each other one is slower. `timed`: times are
-    compared, as core clocks differ."""
+def _rankings(sweep: Sweep) -> str:
+    """A row per workload and place: the fastest, and by how much and by what each other one is slower."""
+    found, timed = rankings(sweep), bool(sweep.clock_note)
     if not found:
         return ""
     places = list(found[0].at)
@@ -92,6 +92,8 @@ def _rankings(found: list[Ranking], timed: bool) -> str:
             row += [str(contender), number(loss, percent(loss)), Cell(why, style="min-width: 13rem")]
         rows.append(row + [""] * (len(columns) - len(row)))
     lines = "".join(markup.paragraph(line, "warn" if line.startswith("warning") else "") for line in sentences(found))
+    if left_out := alone(sweep, found):
+        lines += markup.paragraph(left_out)
     return lines + markup.table(columns, rows, f"What is fastest, and what the others spend more {unit} on than it: % of its "
                                 f"{unit}, mean of the chips")
 
@@ -186,7 +188,7 @@ def page(sweep: Sweep, folder: Path) -> str:
     lines = "".join(markup.figure(chart) for name, chart in drawn.items() if name.startswith("by-"))
     figures = "".join(markup.figure(chart) for name, chart in drawn.items() if not name.startswith("by-"))
     sections = [("summary", "Summary", summary + markup.facts(facts) + gaps),
-                ("rankings", "What is fastest, and why", _rankings(rankings(sweep), bool(sweep.clock_note))),
+                ("rankings", "What is fastest, and why", _rankings(sweep)),
                 ("axes", "By what was swept", lines), ("speedups", "Speed-ups", figures + _speedups(sweep)),
                 ("runs", "Runs", _runs(sweep, folder)), ("configuration", "Configuration", _differences(sweep))]
     title = f"Sweep {sweep.path.resolve().name}"

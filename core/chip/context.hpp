@@ -57,6 +57,12 @@ struct alignas(64) Context {
       return half->push(at, p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
     queue.emplace(at, p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
   }
+  /// Calls a component at a time to come, by one event however often it asks: `timed` says that the event is on its way.
+  void call_once(bool& timed, Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub = 0) {
+    if (timed) return;
+    timed = true;
+    schedule(at, kind, index, sub);
+  }
   /// Returns a credit. A waiter resumes as an event of this cycle, not inside the caller: no component is re-entered.
   void release(Gate& gate) {
     if (const auto w = gate.release()) schedule(now(), resumption(*w));

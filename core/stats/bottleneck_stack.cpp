@@ -25,7 +25,8 @@ constexpr std::array<StackPartInfo, kStackParts> kParts{{
     {Part::link_in, "link_in", "links inwards", "links, on the way from other chips"},
     {Part::dram, "dram", "DRAM", "memory of any chip"},
     {Part::coherence, "coherence", "coherence", "invalidations, and owners of lines"},
-    {Part::flush, "flush", "flush", "last requests, write-backs and changes of organisation, during which no warp runs"},
+    {Part::flush, "flush", "flush",
+     "last requests, the controller's word that all chips have none, write-backs and changes of organisation: no warp runs"},
     {Part::balance, "balance", "other chips", "this chip has ended its part of the kernel, others have not"},
     {Part::launch, "launch", "launch", "from the end of a kernel to the start of the next"},
     {Part::unseen, "unseen", "unseen", "no look fell into the run: it is too short"},
@@ -294,6 +295,18 @@ void fill_unseen(StackResult& stack) {
   }
 }
 
+namespace {
+double spent(const WaitCensus& chip, Span of) { return static_cast<double>(chip.span[static_cast<std::size_t>(of)]); }
+
+/// From when the last chip has drained until all are told so: control.latency_cycles, there and back. That chip waits for
+/// nobody but the controller.
+double told(std::span<const WaitCensus> chips) {
+  double least = chips.empty() ? 0 : spent(chips[0], Span::waiting);
+  for (const WaitCensus& c : chips) least = std::min(least, spent(c, Span::waiting));
+  return least;
+}
+}  // namespace
+
 std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpan& span, std::span<const WaitCensus> chips) {
   const Resolver resolver(machine, chips);
   std::vector<Stack> out;
@@ -303,11 +316,11 @@ std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpa
     // In order, and never beyond the kernel's end: a run that is stopped reports a little late.
     const auto take = [&](double cycles) { return cycles = std::clamp(cycles, 0.0, left), left -= cycles, cycles; };
     s[Part::launch] = take(static_cast<double>(span.started) - static_cast<double>(span.launched));
-    const auto spent = [&](Span of) { return static_cast<double>(chips[c].span[static_cast<std::size_t>(of)]); };
-    const double running = take(spent(Span::running));
-    s[Part::flush] = take(spent(Span::changing) + spent(Span::draining) + spent(Span::flushing));
-    s[Part::coherence] = take(spent(Span::invalidating));
-    s[Part::balance] = left;  // waiting, and idle until the last chip is done
+    const double running = take(spent(chips[c], Span::running));
+    s[Part::flush] = take(spent(chips[c], Span::changing) + spent(chips[c], Span::draining) + told(chips) +
+                          spent(chips[c], Span::flushing));
+    s[Part::coherence] = take(spent(chips[c], Span::invalidating));
+    s[Part::balance] = left;  // the rest of waiting, and idle until the last chip is done
     s[Part::issue] = std::min(running, static_cast<double>(chips[c].issued) / machine.issue_slots);
     if (const double rest = running - s[Part::issue]; rest > 0 && !share_out(s, rest, resolver.slots(c)))
       s[Part::unseen] += rest;

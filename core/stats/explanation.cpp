@@ -118,7 +118,8 @@ std::string advice(Part p, bool busy) {
       return busy ? "memory bandwidth bounds it; a larger or better used LLC would help"
                   : "memory's latency, bank conflicts, or single channels bound it; more loads in flight would help";
     case Part::flush:
-      return "what the LLC holds at a kernel's end, and how often kernels end, bound it";
+      return "what the LLC holds at a kernel's end, how often kernels end, and the controller's word then "
+             "(control.latency_cycles, there and back) bound it";
     case Part::balance:
       return "the chips have unequal work, or unequal memory";
     case Part::launch:

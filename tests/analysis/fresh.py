@@ -21,6 +21,7 @@ from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
 from atoll_analysis.metrics import metrics
 from atoll_analysis.palette import LIGHT
+from atoll_analysis.rankings import rankings
 from atoll_analysis.tables import ORIGINS
 
 sys.path.insert(1, str(support.HERE.parent / "validation/rec"))
@@ -214,6 +215,24 @@ class Fresh(support.FolderTest):
             sweep.along("llc.ways")
         with self.assertRaisesRegex(KeyError, "no metric hits"):
             sweep.along("link.bandwidth_gbps", "hits")
+
+    def test_a_named_system_whose_local_ways_follow_and_a_variant_with_a_number_of_its_own(self) -> None:
+        experiment = json.loads((support.DATA / "experiment.json").read_text())
+        (self.folder / "own.json").write_text(json.dumps({"base": experiment["system"], "name": "mine"}))
+        experiment.update(system="own.json", reference={}, baseline="mem", workloads=experiment["workloads"][:1], variants=[
+            {"name": "mem", "set": {"llc.organisation": "memory_side"}}, {"name": "dyn", "set": {"llc.organisation": "dynamic"}},
+            {"name": "rec", "set": {"llc.organisation": "sm_side", "coherence.protocol": "rec", "coherence.directory_entries": 512}}])
+        experiment["sweeps"] = [{"key": "llc.ways", "values": [8, 16]}]
+        experiment["workloads"][0]["path"] = str(support.DATA / experiment["workloads"][0]["path"])
+        (self.folder / "e.json").write_text(json.dumps(experiment))
+        atoll("sweep", self.folder / "e.json", "--out", self.folder / "own")
+        sweep = atoll_analysis.load_sweep(self.folder / "own")
+        self.assertEqual((dict(sweep.missing), set(sweep.configs["name"])), ({}, {"mine"}))
+        self.assertEqual(set(sweep.configs["llc.local_ways"]), {4, 8})
+        self.assertNotIn("llc.local_ways", sweep.axes)
+        found = rankings(sweep)
+        self.assertEqual([dict(r.at) for r in found], [{"llc.ways": 8}, {"llc.ways": 16}])
+        self.assertEqual([len(r.cycles) for r in found], [3, 3])
 
     def test_two_keys_are_a_heat_map_and_seeds_are_error_bars(self) -> None:
         experiment = json.loads((support.DATA / "experiment.json").read_text())

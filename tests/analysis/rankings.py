@@ -10,7 +10,7 @@ import pandas as pd
 
 import atoll_analysis
 from atoll_analysis import sweep_report
-from atoll_analysis.rankings import because, rankings, sentences
+from atoll_analysis.rankings import alone, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import seconds
 from atoll_analysis.work import Count
@@ -90,6 +90,27 @@ class Rankings(support.unittest.TestCase):
         found, key = rankings(sweep({run: spent for run, spent in RUNS.items() if run[1] == "mem"})), "link.bandwidth_gbps"
         self.assertEqual([list(r.cycles.items()) for r in found], [[(f"{key}=96", 110), (f"{key}=48", 200)]])
         self.assertEqual(sentences(found), [f"web: fastest is {key}=96 ({key}=48: links inwards +82 %)."])
+
+    def test_a_number_of_single_variants_is_part_of_who_is_compared_and_one_in_common_is_a_place(self) -> None:
+        made = sweep(RUNS)
+        entries = [8192, 8192, 512, 8192, 8192, 512]  # of sac alone
+        own = dataclasses.replace(made, runs=made.runs.assign(entries=entries), configs=made.configs.assign(entries=entries))
+        found = rankings(own)
+        self.assertEqual([dict(r.at) for r in found], [{"link.bandwidth_gbps": 48}, {"link.bandwidth_gbps": 96}])
+        self.assertEqual(list(found[0].cycles.index), ["sm", "sac entries=512", "mem"])
+        self.assertEqual(alone(own, found), "")
+
+    def test_who_has_numbers_that_no_other_has_is_named(self) -> None:
+        made = sweep({**RUNS, ("web", "colab", 24): {"issue": 1.0, "link_in": 0.0, "flush": 0.0}})
+        self.assertEqual(alone(made, rankings(made)),
+                         "Not ranked, as nothing else has their numbers: colab-24 (link.bandwidth_gbps=24).")
+        self.assertEqual(alone(sweep(RUNS), rankings(sweep(RUNS))), "")
+
+    def test_a_swept_number_is_a_place_while_most_runs_are_missing(self) -> None:
+        made = sweep({key: RUNS[key] for key in (("web", "mem", 48), ("web", "sm", 48), ("web", "mem", 96))})
+        swept = dataclasses.replace(made, experiment={"sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96]}]})
+        self.assertEqual([dict(r.at) for r in rankings(swept)], [{"link.bandwidth_gbps": 48}])
+        self.assertIn("mem-96", alone(swept, rankings(swept)))
 
     def test_runs_of_different_scales_are_ranked_apart(self) -> None:
         made = sweep({key: spent for key, spent in RUNS.items() if key[1] == "mem"})  # would be ranked by bandwidth

@@ -99,13 +99,7 @@ void LlcSlice::pump() {
     if (!ready(in_[queue])) queue = 1 - queue;
     if (!ready(in_[queue])) return;
     const bool past = goes_past(queue, in_[queue].fifo.front());
-    if (!past && !lookup_.idle(c_.now())) {
-      if (!lookup_timed_) {
-        lookup_timed_ = true;
-        c_.schedule(lookup_.idle_from(), EventKind::slice, id_);
-      }
-      return;
-    }
+    if (!past && !lookup_.idle(c_.now())) return c_.call_once(lookup_timed_, lookup_.idle_from(), EventKind::slice, id_);
     Input& in = in_[queue];
     const std::uint32_t bytes = look_up_bytes(in.fifo.front());
     if (!process(in.fifo.front(), queue)) {

@@ -218,6 +218,7 @@ class LlcSlice {
   DramChannel& channel(LineAddr line) const;
   static Packet response(const Packet& request, std::uint8_t flags);
   void count_access(const Packet& p, LlcOutcome outcome);
+  void count_write(const Packet& p, bool hit);
   void count_degrees(const Packet& p);
 
   Context& c_;

@@ -4,6 +4,12 @@
 // What stores, write-backs and atomics do in an LLC slice that takes them (llc_slice.cpp).
 namespace atl {
 
+void LlcSlice::count_write(const Packet& p, bool hit) {
+  ++c_.count[hit ? n_.hits : n_.misses], ++c_.count[n_.writes];
+  hits_ += hit;
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
+}
+
 /// Writes validate what they touch without fetching the rest of the line.
 bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   if (c_.replication.all_lines) return write_to_memory(p, queue);
@@ -20,10 +26,7 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   if (announce) full_map_->announce_write(*this, p);
   put_written(i, p);
   tags_.dirty(i) |= p.sectors;
-  ++c_.count[hit ? n_.hits : n_.misses];
-  hits_ += hit;
-  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
-  ++c_.count[n_.writes];
+  count_write(p, hit);
   respond(p, 0);
   pump_out();
   return true;
@@ -36,10 +39,7 @@ bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const bool hit = i != TagArray::kMiss;
   if (hit) put_written(i, p);
-  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
-  hits_ += hit;
-  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
-  ++c_.count[Counter::llc_writes];
+  count_write(p, hit);
   write_back(p.line, p.home, p.sectors, p.sectors);  // to memory, which fetches nothing
   respond(p, 0);
   pump_out();
@@ -59,10 +59,7 @@ bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
 }
 
 void LlcSlice::pass_to_home(const Packet& p, bool hit) {
-  ++c_.count[hit ? n_.hits : n_.misses];
-  hits_ += hit;
-  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
-  ++c_.count[n_.writes];
+  count_write(p, hit);
   if (l2_) return send_below(p, write_.server.serve(c_.now(), c_.machine.bytes(p)));
   if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(p));
   c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);

@@ -51,13 +51,7 @@ void Links::pump_out(std::uint32_t port) {
   for (;;) {
     const std::uint32_t chosen = p.can_send.next(p.next);
     if (chosen == Turns::kNobody) return;
-    if (!p.out.idle(c_.now())) {
-      if (!p.out_timed) {
-        p.out_timed = true;
-        c_.schedule(p.out.idle_from(), EventKind::egress, port);
-      }
-      return;
-    }
+    if (!p.out.idle(c_.now())) return c_.call_once(p.out_timed, p.out.idle_from(), EventKind::egress, port);
     p.next = chosen + 1 < channels_per_port_ ? chosen + 1 : 0;
     const std::uint32_t id = port * channels_per_port_ + chosen;
     const Channel& channel = topology_.channels()[id];
@@ -174,11 +168,8 @@ void Links::pump_in(std::uint32_t channel) {
   while (!s.in.empty() && !s.waiting) {
     // Where others wait for the port, this channel waits for its turn, be the port free in this very cycle.
     if (port.in_timed) return;
-    if (!port.in.idle(c_.now())) {
-      port.in_timed = true;
-      c_.schedule(port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
-      return;
-    }
+    if (!port.in.idle(c_.now()))
+      return c_.call_once(port.in_timed, port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
     if (!s.granted) {
       Gate* gate = destination_gate(packets_.front(s.in));
       if (gate != nullptr && !gate->acquire()) {

@@ -74,13 +74,7 @@ struct OutPort {
         if (kPassing && pass(c, self, timer, gate_of, send)) continue;
         return;
       }
-      if (!server.idle(c.now())) {
-        if (!timed) {
-          timed = true;
-          c.schedule(server.idle_from(), timer, self.index);
-        }
-        return;
-      }
+      if (!server.idle(c.now())) return c.call_once(timed, server.idle_from(), timer, self.index);
       const std::uint64_t from_next = ready & ~std::uint64_t{0} << next;
       const auto k = static_cast<std::uint32_t>(std::countr_zero(from_next != 0 ? from_next : ready));
       if ((granted & bit(k)) == 0) {
@@ -103,10 +97,7 @@ struct OutPort {
   template <class GateOf, class Send> bool pass(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
     if (size(0) < 2) return false;
     if (!server.idle(c.now())) {
-      if (!timed) {
-        timed = true;
-        c.schedule(server.idle_from(), timer, self.index);
-      }
+      c.call_once(timed, server.idle_from(), timer, self.index);
       return false;
     }
     const auto p = packets->take_behind(lanes[0].queue, [&](const Packet& behind) {

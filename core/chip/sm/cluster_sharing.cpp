@@ -178,9 +178,7 @@ Cycle ClusterSharing::room_from(std::uint32_t sm) const {
 }
 
 void ClusterSharing::call_at(std::uint32_t sm, Cycle at) {
-  if (member_[sm].timed) return;
-  member_[sm].timed = true;
-  c_.schedule(at, EventKind::cluster_access, sm);
+  c_.call_once(member_[sm].timed, at, EventKind::cluster_access, sm);
 }
 
 void ClusterSharing::on_access(std::uint32_t sm) {

@@ -92,10 +92,7 @@ void Sm::try_issue(std::uint32_t s) {
     c_.count[Counter::sm_issue_busy] += slots;
     execute(warp);
   }
-  if (scheduler.ready != 0 && !scheduler.timed) {
-    scheduler.timed = true;
-    c_.schedule(scheduler.free_at, EventKind::issue, id_, s);
-  }
+  if (scheduler.ready != 0) c_.call_once(scheduler.timed, scheduler.free_at, EventKind::issue, id_, s);
 }
 
 /// GTO: the warp issued last becomes ready in this very cycle, but by an event that is still to come, and will issue then.
@@ -176,6 +173,14 @@ void Sm::wake(std::uint32_t warp) {
   c_.schedule(c_.now() + static_cast<Cycle>(std::max(ahead, 0)), EventKind::warp_ready, id_, warp);
 }
 
+/// An access whose result a slot of the scoreboard waits for, if the op has one.
+void Sm::part_begins(std::uint32_t warp, std::uint32_t slot) {
+  if (slot == kNoSlot) return;
+  Warp& w = warp_[warp];
+  w.busy |= 1u << slot;
+  ++w.outstanding[slot];
+}
+
 void Sm::part_done(std::uint32_t warp, std::uint32_t slot) {
   if (slot == kNoSlot) return;
   Warp& w = warp_[warp];
@@ -184,18 +189,20 @@ void Sm::part_done(std::uint32_t warp, std::uint32_t slot) {
   if (w.waiting && (w.wait & w.busy) == 0) wake(warp);
 }
 
+void Sm::part_done_at(Cycle at, std::uint8_t warp, std::uint32_t slot) {
+  Event e{{}, id_, EventKind::access_done, warp};
+  e.packet.token = slot;
+  c_.schedule(at, e);
+}
+
 /// Shared memory answers after its latency; an access with bank conflicts takes one pass each, and accesses of the SM
 /// queue for the one unit.
 void Sm::shared_access(std::uint32_t warp, const Op& op) {
   const Cycle start = std::max(c_.now(), shared_free_);
   shared_free_ = start + op.issue;
   if (op.slot != kNoSlot) {
-    Warp& w = warp_[warp];
-    w.busy |= 1u << op.slot;
-    ++w.outstanding[op.slot];
-    Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
-    e.packet.token = op.slot;
-    c_.schedule(start + op.issue - 1 + c_.machine.config.sm.shared_latency_cycles, e);
+    part_begins(warp, op.slot);
+    part_done_at(start + op.issue - 1 + c_.machine.config.sm.shared_latency_cycles, static_cast<std::uint8_t>(warp), op.slot);
   }
   advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
 }

@@ -152,7 +152,9 @@ class Sm {
   void locate_code(std::uint32_t slot);
   void advance(std::uint32_t warp, Cycle at);
   void wake(std::uint32_t warp);
+  void part_begins(std::uint32_t warp, std::uint32_t slot);
   void part_done(std::uint32_t warp, std::uint32_t slot);
+  void part_done_at(Cycle at, std::uint8_t warp, std::uint32_t slot);
   void shared_access(std::uint32_t warp, const Op& op);
   void barrier(std::uint32_t warp);
   void release_barrier(CtaSlot& cta, std::uint32_t slot);

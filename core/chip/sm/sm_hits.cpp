@@ -111,10 +111,7 @@ void Sm::take_hits(std::uint32_t warp, const Op& op, std::uint32_t hits, Cycle a
   c_.count[Counter::loads_completed] += hits;
   c_.count[Counter::load_latency_cycles] += std::uint64_t{hits} * c_.machine.config.l1.latency_cycles;
   last_hit_ = at;
-  if (std::exchange(op_hits_, true) || op.slot == kNoSlot) return;
-  Warp& w = warp_[warp];
-  w.busy |= 1u << op.slot;
-  ++w.outstanding[op.slot];
+  if (!std::exchange(op_hits_, true)) part_begins(warp, op.slot);
 }
 
 /// The op is presented: its hits are there when the last of them is.
@@ -123,9 +120,7 @@ void Sm::end_hits(std::uint32_t warp, const Op& op) {
   if (op.slot == kNoSlot) return;
   const Cycle at = last_hit_ + c_.machine.config.l1.latency_cycles;
   if (at < c_.now()) return part_done(warp, op.slot);
-  Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
-  e.packet.token = op.slot;
-  c_.schedule(at, e);
+  part_done_at(at, static_cast<std::uint8_t>(warp), op.slot);
 }
 
 }  // namespace atl

@@ -130,11 +130,7 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
     take_hits(warp, op, 1, c_.now());
     return true;
   }
-  if (op.slot != kNoSlot) {
-    Warp& w = warp_[warp];
-    w.busy |= 1u << op.slot;
-    ++w.outstanding[op.slot];
-  }
+  part_begins(warp, op.slot);
   const std::uint32_t entry = l1_.wait_for(
       l, line, {.warp = static_cast<std::uint8_t>(warp), .slot = op.slot, .sectors = sectors, .issued = p.born});
   if (l.outcome == L1Outcome::merge) {
@@ -187,11 +183,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
     }
     p.token = warp << 8 | op.slot;
     awaited_ += kind == PacketKind::read || op.slot != kNoSlot;
-    if (op.slot != kNoSlot) {
-      Warp& w = warp_[warp];
-      w.busy |= 1u << op.slot;
-      ++w.outstanding[op.slot];
-    }
+    part_begins(warp, op.slot);
   }
   if (cluster_ != nullptr && kind != PacketKind::read) [[unlikely]]
     cluster_->on_write(id_, line, kind == PacketKind::write);
@@ -252,9 +244,7 @@ void Sm::deliver(const L1Cache::Waiter& w) {
   ++c_.count[Counter::loads_completed];
   c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(at) - w.issued;
   if (at == c_.now()) return part_done(w.warp, w.slot);
-  Event e{{}, id_, EventKind::access_done, w.warp};
-  e.packet.token = w.slot;
-  c_.schedule(at, e);
+  part_done_at(at, w.warp, w.slot);
 }
 
 void Sm::on_response(const Packet& p, bool from_neighbour) {

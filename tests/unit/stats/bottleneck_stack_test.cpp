@@ -51,6 +51,18 @@ TEST_CASE("launch, issue and what follows the last CTA are exact, and the rest i
   CHECK(s.total() == doctest::Approx(1100));
 }
 
+TEST_CASE("the chip that drains last waits for the controller, and the others for it") {
+  Example e;
+  e.chips[0].span[static_cast<std::size_t>(Span::waiting)] = 120;
+  e.chips[1].span[static_cast<std::size_t>(Span::waiting)] = 40;
+  for (WaitCensus& c : e.chips) c.span[static_cast<std::size_t>(Span::flushing)] = 50;
+  const auto s = bottleneck_stack(e.machine, {0, 100, 1100}, e.chips);
+  CHECK(s[0][flush] == 90);
+  CHECK(s[0][balance] == 110);  // 80 for the other chip, and 30 in which it is done
+  CHECK(s[1][flush] == 90);
+  CHECK(bottleneck_stack(e.machine, {0, 100, 1100}, std::span(e.chips).first(1))[0][balance] == 30);
+}
+
 TEST_CASE("loads that are in no queue are on their way, in proportion to the unloaded latencies") {
   Example e;
   e.chips[0].outstanding[0] = 80;
