@@ -191,6 +191,8 @@ void BodyParser::operands(Instruction& i) {
     }
     if (!in_.accept(",")) break;
   }
+  // Which lines an L2 is to keep is no matter of the program's results; others have this operand where nobody looks.
+  if (i.op == Op::cp && i.has(kCacheHint) && i.sources > least_sources(i)) i.src[--i.sources] = {};
   if (i.sources < least_sources(i)) in_.fail("too few operands of '" + f_.spelling(i) + "'");
   if (i.op == Op::brx && i.table == kNone) in_.expected("a list of branch targets");
 }

@@ -15,6 +15,20 @@ void vote_at(Warp& w, const Inst& i, Barrier& b) {
 
 bool reduces(Mode mode) { return mode == Mode::and_ || mode == Mode::or_ || mode == Mode::popc; }
 
+/// Whether another part of the warp waits at this instruction of this barrier.
+bool waits_there(const Cta& cta, const Barrier& b, std::uint32_t warp, const Inst& i) {
+  return std::ranges::any_of(b.waiters, [&](const Barrier::Waiter& waiter) {
+    return waiter.instruction == &i && cta.warps[waiter.warp]->number == warp;
+  });
+}
+
+/// It has executed the barrier with another part of its warp, which is recorded: the barrier's other warps come once as
+/// well.
+void take_back(Warp& w) {
+  --w.executed;
+  if (w.recorder != nullptr) w.events.pop_back();
+}
+
 void arrive(Warp& w, const Inst& i) {
   Cta& cta = *w.cta;
   const auto lane = static_cast<unsigned>(std::countr_zero(w.active));
@@ -24,8 +38,6 @@ void arrive(Warp& w, const Inst& i) {
     throw Fault{ExecutionError::Kind::unsupported, lane,
                 "barrier " + std::to_string(number) + " does not exist: there are 16"};
   const auto mode = static_cast<Mode>(i.option);
-  if (AccessCheck* const check = w.launch->spec->check; check != nullptr && w.whole && w.active != w.alive)
-    check->apart(w, w.alive & ~w.active);
   if (mode != Mode::arrive && w.active != w.alive) split_off(w, w.active);
   Barrier& b = cta.barriers[number];
   b.expected = threads;
@@ -34,6 +46,7 @@ void arrive(Warp& w, const Inst& i) {
   b.arrived += whole ? kLanes : static_cast<std::uint32_t>(std::popcount(w.active));
   if (cta.races != nullptr) cta.races->arrive(w.number, number);
   if (mode != Mode::arrive) {
+    if (!w.whole && waits_there(cta, b, w.number, i)) take_back(w);
     if (reduces(mode)) vote_at(w, i, b);
     b.waiters.push_back({w.slot, &i, w.active});
     w.state = WarpState::at_barrier;
@@ -49,6 +62,20 @@ void order_accesses(Cta& cta, const Barrier& b) {
   for (const auto& w : cta.warps)  // a counted barrier waits for arrivals only
     if (b.expected == 0) gone |= (w->state == WarpState::done ? 1u : 0u) << w->number;
   cta.races->release(static_cast<std::uint32_t>(&b - cta.barriers.data()), waiting, gone);
+}
+
+/// Of warps that came in parts to a barrier for whole warps: lanes that came to it by another instruction, or not at all.
+void report_apart(Cta& cta, const Barrier& b, AccessCheck& check) {
+  std::uint32_t seen = 0;
+  for (const Barrier::Waiter& first : b.waiters) {
+    Warp& w = *cta.warps[first.warp];
+    if (w.whole || (seen >> w.number & 1) != 0) continue;
+    seen |= 1u << w.number;
+    std::uint32_t here = 0;
+    for (const Barrier::Waiter& waiter : b.waiters)
+      if (cta.warps[waiter.warp]->number == w.number && waiter.instruction == first.instruction) here |= waiter.mask;
+    if (const std::uint32_t others = living(w) & ~here; others != 0) check.apart(w, others);
+  }
 }
 
 /// Parts of a warp that waited at the same instruction go on as one.
@@ -72,6 +99,8 @@ void rejoin(Cta& cta, const Barrier& b) {
 void check_barrier(Cta& cta, Barrier& b) {
   if (b.waiters.empty() || b.arrived < (b.expected != 0 ? b.expected : cta.alive)) return;
   if (cta.races != nullptr) order_accesses(cta, b);
+  if (AccessCheck* const check = cta.warps[b.waiters[0].warp]->launch->spec->check; check != nullptr)
+    report_apart(cta, b, *check);
   ++cta.view.epoch;
   for (std::size_t n = 0; n < b.waiters.size(); ++n) {
     const Barrier::Waiter& waiter = b.waiters[n];

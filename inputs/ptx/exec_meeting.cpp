@@ -12,6 +12,7 @@ bool same_kind(const Inst& a, const Inst& b) { return a.run == b.run && a.option
 /// Everybody who is at such an instruction with this mask.
 Meeting gather_members(Warp& w, const Inst& i, std::uint32_t named, std::uint32_t here) {
   Meeting m;
+  m.named = named;
   m.add({&w, &i, here});
   for (std::uint32_t p = w.frame().first_path; p < w.paths.size(); ++p) {
     const Path& path = w.paths[p];
@@ -132,17 +133,34 @@ void copy_lanes(Warp& to, const Warp& from, std::uint32_t lanes) {
   to.bank[kRegisters] = to.registers.data() + to.frame().first_register;
 }
 
+/// Calls f(path of a, path of b) for the branches that both have put aside. A part keeps some that none of its lanes is on,
+/// from before it came apart: in the frame where they stand these need no partner. False: a branch with lanes has none.
+template <class Part, class F> bool pair_paths(Part& a, const Warp& b, F f) {
+  const std::size_t first = a.frames.back().first_path;
+  std::size_t i = 0, j = 0;
+  while (i < a.paths.size() || j < b.paths.size()) {
+    const bool both = i < a.paths.size() && j < b.paths.size();
+    if (both && a.paths[i].pc == b.paths[j].pc && a.paths[i].reconverge == b.paths[j].reconverge &&
+        a.paths[i].members == b.paths[j].members)
+      f(a.paths[i++], b.paths[j++]);
+    else if (i >= first && i < a.paths.size() && a.paths[i].mask == 0)
+      ++i;
+    else if (j >= first && j < b.paths.size() && b.paths[j].mask == 0)
+      ++j;
+    else
+      return false;
+  }
+  return true;
+}
+
 bool stand_together(const Warp& a, const Warp& b) {
-  const auto same_path = [](const Path& x, const Path& y) {
-    return x.pc == y.pc && x.reconverge == y.reconverge && x.members == y.members;
-  };
   const auto same_frame = [](const Frame& x, const Frame& y) {
     return x.code == y.code && x.site == y.site && x.first_path == y.first_path && x.first_register == y.first_register &&
            x.first_local == y.first_local;
   };
   return a.pc == b.pc && a.reconverge == b.reconverge &&
-         std::equal(a.paths.begin(), a.paths.end(), b.paths.begin(), b.paths.end(), same_path) &&
-         std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(), same_frame);
+         std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(), same_frame) &&
+         pair_paths(a, b, [](const Path&, const Path&) {});
 }
 
 }  // namespace
@@ -157,7 +175,7 @@ bool merge(Warp& w, Warp& other) {
     w.cluster_lanes |= other.cluster_lanes;
   else if (w.cluster_phase < other.cluster_phase)
     w.cluster_phase = other.cluster_phase, w.cluster_lanes = other.cluster_lanes;
-  for (std::size_t p = 0; p < w.paths.size(); ++p) w.paths[p].mask |= other.paths[p].mask;
+  pair_paths(w, other, [](Path& mine, const Path& theirs) { mine.mask |= theirs.mask; });
   for (std::size_t f = 0; f < w.frames.size(); ++f) w.frames[f].mask |= other.frames[f].mask;
   other.mask = other.alive = 0;
   other.state = WarpState::done;
@@ -182,6 +200,7 @@ void meet(Warp& w, const Inst& i, Exchange exchange) {
     const std::uint32_t here = left & lanes_where([&](unsigned l) { return mask[l] == named; });
     left &= ~here;
     Meeting m;
+    m.named = named;
     if ((named & alive & ~here) == 0)
       m.add({&w, &i, here});
     else

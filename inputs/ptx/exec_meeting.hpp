@@ -19,8 +19,11 @@ struct Meeting {
   };
   std::array<Arrival, kLanes> arrivals{};
   unsigned count = 0;
-  std::uint32_t members = 0;  ///< all lanes that are there
+  std::uint32_t members = 0;        ///< all lanes that are there
+  std::uint32_t named = kFullMask;  ///< by the member mask
 
+  /// Those whose values count. Where none that is there is named, PTX says nothing of the result, and all count.
+  std::uint32_t counted() const { return (members & named) != 0 ? members & named : members; }
   void add(const Arrival& a) {
     arrivals[count++] = a;
     members |= a.lanes;

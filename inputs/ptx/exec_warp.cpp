@@ -46,18 +46,21 @@ void shuffle(const Meeting& m) {
 }
 
 void vote(const Meeting& m) {
+  const std::uint32_t counted = m.counted();
   std::uint32_t p = 0;
-  m.each([&](Warp& w, const Inst& i) { p |= (i.count ? ~predicate(w, i.src[0]) : predicate(w, i.src[0])) & w.active; });
+  m.each([&](Warp& w, const Inst& i) {
+    p |= (i.count ? ~predicate(w, i.src[0]) : predicate(w, i.src[0])) & w.active & counted;
+  });
   m.each([&](Warp& w, const Inst& i) {
     switch (static_cast<Mode>(i.option)) {
       case Mode::all:
-        set_predicate(w, i.dst[0], p == m.members ? kFullMask : 0);
+        set_predicate(w, i.dst[0], p == counted ? kFullMask : 0);
         break;
       case Mode::any:
         set_predicate(w, i.dst[0], p != 0 ? kFullMask : 0);
         break;
       case Mode::uni:
-        set_predicate(w, i.dst[0], p == 0 || p == m.members ? kFullMask : 0);
+        set_predicate(w, i.dst[0], p == 0 || p == counted ? kFullMask : 0);
         break;
       default:
         each_lane<std::uint32_t>(w, i.dst[0], [=](unsigned) { return p; });
@@ -66,30 +69,32 @@ void vote(const Meeting& m) {
 }
 
 template <class T> void match(const Meeting& m) {
+  const std::uint32_t counted = m.counted();
   T a[kLanes] = {};
   m.gather(0, a);
   const auto same = [&](unsigned l) {
     std::uint32_t mask = 0;
-    for_active(m.members, [&](unsigned other) { mask |= static_cast<std::uint32_t>(a[other] == a[l]) << other; });
+    for_active(counted, [&](unsigned other) { mask |= static_cast<std::uint32_t>(a[other] == a[l]) << other; });
     return mask;
   };
-  const bool all = same(static_cast<unsigned>(std::countr_zero(m.members))) == m.members;
+  const bool all = same(static_cast<unsigned>(std::countr_zero(counted))) == counted;
   m.each([&](Warp& w, const Inst& i) {
     if (static_cast<Mode>(i.option) == Mode::any) {
       each_active<std::uint32_t>(w, i.dst[0], same);
       return;
     }
-    each_active<std::uint32_t>(w, i.dst[0], [&](unsigned) { return all ? m.members : 0; });
+    each_active<std::uint32_t>(w, i.dst[0], [&](unsigned) { return all ? counted : 0; });
     set_predicate(w, i.dst[1], all ? kFullMask : 0);
   });
 }
 
 template <class T> void reduce(const Meeting& m) {
+  const std::uint32_t counted = m.counted();
   T a[kLanes] = {};
   m.gather(0, a);
   const auto mode = static_cast<Mode>(m.arrivals[0].inst->option);
-  T r = a[std::countr_zero(m.members)];
-  for_active(m.members & (m.members - 1), [&](unsigned l) {
+  T r = a[std::countr_zero(counted)];
+  for_active(counted & (counted - 1), [&](unsigned l) {
     switch (mode) {
       case Mode::add:
         r = static_cast<T>(static_cast<std::uint32_t>(r) + static_cast<std::uint32_t>(a[l]));
@@ -115,7 +120,7 @@ template <class T> void reduce(const Meeting& m) {
 
 /// elect.sync: PTX leaves open which lane it is.
 void elect(const Meeting& m) {
-  const auto leader = static_cast<unsigned>(std::countr_zero(m.members));
+  const auto leader = static_cast<unsigned>(std::countr_zero(m.counted()));
   m.each([&](Warp& w, const Inst& i) {
     each_lane<std::uint32_t>(w, i.dst[0], [=](unsigned) { return leader; });
     set_predicate(w, i.dst[1], 1u << leader);

@@ -49,13 +49,7 @@ class Lexer {
     const std::size_t begin = at_;
     const char c = look();
     if (c == '"') return quoted();
-    if (digit(c)) {
-      bool fraction = false;  // an exponent behind it may have a sign
-      const auto sign = [&] { return fraction && (look() == '+' || look() == '-') && (text_[at_ - 1] | 0x20) == 'e'; };
-      for (; letter(look()) || digit(look()) || (look() == '.' && digit(look(1))) || sign(); ++at_)
-        fraction |= look() == '.';
-      return {Token::number, text_.substr(begin, at_ - begin), line_};
-    }
+    if (digit(c) || (c == '.' && digit(look(1)))) return number();
     if (letter(c) || (c == '.' && letter(look(1)))) {
       // `::` belongs to modifiers such as .shared::cta and .L2::128B. Directives end at a dot: `.reg.b32` is `.reg .b32`.
       const bool dots = c != '.';
@@ -66,6 +60,23 @@ class Lexer {
     }
     ++at_;
     return {Token::punct, text_.substr(begin, 1), line_};
+  }
+
+  /// 7, 0x7F, 0f3F800000; and 0.5, 2., .5, 1e-3, which people write.
+  Token number() {
+    const std::size_t begin = at_;
+    const auto digits = [this] {
+      while (digit(look())) ++at_;
+    };
+    const auto exponent_at = [this](std::size_t ahead) {
+      const std::size_t sign = look(ahead + 1) == '+' || look(ahead + 1) == '-' ? 1 : 0;
+      return (look(ahead) | 0x20) == 'e' && digit(look(ahead + 1 + sign));
+    };
+    digits();
+    if (look() == '.' && (!letter(look(1)) || exponent_at(1))) ++at_, digits();
+    if (exponent_at(0)) at_ += 2, digits();
+    while (letter(look()) || digit(look())) ++at_;
+    return {Token::number, text_.substr(begin, at_ - begin), line_};
   }
 
   Token quoted() {

@@ -11,7 +11,12 @@ namespace {
 /// The letter behind a 0 at the beginning.
 char kind_of(std::string_view text) { return text.size() > 2 && text[0] == '0' ? static_cast<char>(text[1] | 0x20) : '\0'; }
 
-/// "0.5", which people write and compilers do not.
+/// "0.5" or "1e3", which people write and compilers do not.
+bool is_decimal(std::string_view text) {
+  const char kind = kind_of(text);
+  return kind != 'x' && kind != 'b' && kind != 'f' && kind != 'd' && text.find_first_of(".eE") != text.npos;
+}
+
 bool decimal(std::string_view text, Type type, std::int64_t& bits) {
   double value = 0;
   if (type != Type::f32 && type != Type::f64 && type != Type::b64) return false;
@@ -40,13 +45,12 @@ bool integer_literal(std::string_view text, std::int64_t& value) {
 
 bool is_float_literal(std::string_view text) {
   const char kind = kind_of(text);
-  return kind == 'f' || kind == 'd' || text.find('.') != text.npos;
+  return kind == 'f' || kind == 'd' || is_decimal(text);
 }
 
 bool literal_bits(std::string_view text, Type type, std::int64_t& bits) {
   const char kind = kind_of(text);
-  if (kind != 'f' && kind != 'd')
-    return text.find('.') == text.npos ? integer_literal(text, bits) : decimal(text, type, bits);
+  if (kind != 'f' && kind != 'd') return is_decimal(text) ? decimal(text, type, bits) : integer_literal(text, bits);
   const auto digits = whole_number<std::uint64_t>(text.substr(2), 16);
   if (!digits) return false;
   std::uint64_t raw = *digits;

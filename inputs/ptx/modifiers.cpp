@@ -264,8 +264,9 @@ bool memory_modifier(std::string_view word, Instruction& i, bool& space_seen) {
   if (word == "v2" || word == "v4" || word == "v8") return i.vector = static_cast<std::uint8_t>(word[1] - '0'), true;
   // Hints of where to keep a line change nothing that a program sees.
   if (word.starts_with("L1::") || word.starts_with("L2::evict") || word == "L2::64B" || word == "L2::128B" ||
-      word == "L2::256B" || (word == "L2::cache_hint" && i.op != Op::cp))
+      word == "L2::256B")
     return true;
+  if (word == "L2::cache_hint") return i.flags |= kCacheHint, true;
   return set_from(kScopes, word, i.scope) || set_from(kOrders, word, i.order) || set_from(kCaches, word, i.cache);
 }
 

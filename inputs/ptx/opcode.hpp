@@ -144,6 +144,7 @@ enum Flag : std::uint64_t {
   kMulticast = 1u << 30,    ///< bulk copies to several CTAs of a cluster
   kAsync = 1u << 31,        ///< st.async, red.async
   kSatFinite = 1ull << 32,  ///< cvt, mma: .satfinite, to the largest finite number
+  kCacheHint = 1ull << 33,  ///< .L2::cache_hint: a policy is the last operand
 };
 
 // clang-format off
