@@ -27,6 +27,12 @@ TEST_CASE("literals become the bits of the operand's type") {
   CHECK_THROWS_AS(parse_one("mov.u32 %r1, 1.5;"), atl::InputError);
   CHECK(parse_one("mov.f64 %fd1, 1.0;").src[0].value == 0x3FF0000000000000);
   CHECK(parse_one("createpolicy.fractional.L2::evict_first.b64 %rd1, 1.0;").src[0].value == 0x3FF0000000000000);
+  for (const char* half : {".5", "5.e-1", "5e-1", "0.05E1"})
+    CHECK(parse_one("mov.f64 %fd1, " + std::string(half) + ";").src[0].value == 0x3FE0000000000000);
+  CHECK(parse_one("add.f32 %f1, %f2, 2.;").src[1].value == 0x40000000);
+  CHECK(parse_one("mov.f32 %f1, 1e1;").src[0].value == 0x41200000);
+  CHECK(parse_one("mov.u32 %r1, 0x1e1;").src[0].value == 0x1e1);
+  CHECK_THROWS_WITH_AS(parse_one("mov.u32 %r1, 1e1;"), doctest::Contains("1e1"), atl::InputError);
   CHECK_THROWS_WITH_AS(parse_one("mov.f64 %fd1, 1.0x;"), doctest::Contains("found '1.0x'"), atl::InputError);
   CHECK(parse_one("add.s32 %r1, %r2, -5;").src[1].value == -5);
   CHECK(parse_one("mov.u64 %rd1, 0xFFFFFFFFFFFFFFFFU;").src[0].value == -1);

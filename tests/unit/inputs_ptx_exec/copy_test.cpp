@@ -97,6 +97,9 @@ TEST_CASE("cp.async copies as many bytes as it is told and fills the rest with z
         U32{1000, 1001, 1002, 1003, 1004, 1005, 1006, 0, 1008, 0, 0, 0, 0, 0, 0, 0});
   CHECK(c.run({{0, 7}}) == U32{1000, 1001 & 0xFFFFFF, 0, 0});
   CHECK(CopyRun("cp.async.ca.shared.global [%r5],[%rd8],8,4;").run({{0, 0}}) == U32{1000, 0, ~0u, ~0u});
+  const std::string hinted = "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%r5],[%rd8],16";
+  CHECK(CopyRun(hinted + ",%rd1;").run({{0, 0}}) == U32{1000, 1001, 1002, 1003});
+  CHECK(CopyRun(hinted + ",%r4,%rd1;").run({{0, 8}}) == U32{1000, 1001, 0, 0});
   CHECK(CopyRun("cp.async.ca.shared.global [%r5],[%rd8],4,0;").run({{kNullPointer, 0}}) == U32{0, ~0u, ~0u, ~0u});
 }
 

@@ -264,6 +264,22 @@ TEST_CASE("a lane that is not in its own mask is named as that") {
   CHECK(text_of(check.misuses()[0]).find("lanes (0x1) are not in their own member mask") != std::string::npos);
 }
 
+TEST_CASE("votes of lanes that their own mask does not name are not counted for those that it names") {
+  const auto first = [](const std::string& body) {
+    Harness h(kHeader + ".visible .entry k(.param .u64 po)\n{\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;\n" +
+              "ld.param.u64 %rd1,[po]; mov.u32 %r1,%tid.x; setp.eq.u32 %p1,%r1,5; setp.lt.u32 %p2,%r1,8;\n" + body +
+              "\nsetp.ne.u32 %p3,%r1,0; @%p3 bra END; st.global.u32 [%rd1],%r2; END: ret; }");
+    U32 out(1);
+    h.run("k", 1, 32, h.buffer(out));
+    return out[0];
+  };
+  CHECK(first("vote.sync.ballot.b32 %r2,1,0x15555555;") == 0x15555555);
+  CHECK(first("vote.sync.any.pred %p1,%p1,0x55; selp.u32 %r2,1,0,%p1;") == 0);  // 5 is not named
+  CHECK(first("vote.sync.all.pred %p2,%p2,0xff; selp.u32 %r2,1,0,%p2;") == 1);
+  CHECK(first("redux.sync.add.u32 %r2,1,0xff;") == 8);
+  CHECK(first("match.any.sync.b32 %r2,7,0xff;") == 0xff);
+}
+
 TEST_CASE("a loop that each lane leaves at its own time keeps the groups of its mask apart") {
   std::mt19937 random(6);
   Lanes x = random_lanes(random, 2);

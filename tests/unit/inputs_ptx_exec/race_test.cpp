@@ -112,6 +112,10 @@ TEST_CASE("a barrier for whole warps that some lanes of a warp do not reach toge
     execute(s, h.device);
     return check.misuses();
   };
+  // By two ways to one instruction, at which all are.
+  CHECK(misuses("setp.eq.u32 %p1,%r1,0; setp.eq.u32 %p2,%r1,99; @%p1 bra A; @%p2 bra END;\nX: bar.sync 0; bra END;\n"
+                "A: mov.u32 %r2,1; @%p2 bra END; bra X;\nEND: mov.u32 %r2,0;")
+            .empty());
   const auto some = [](const std::string& barrier) {  // 40 of 64 threads
     return "setp.ge.u32 %p1,%r1,40; @%p1 bra END;\n" + barrier + "\nEND: mov.u32 %r2,0;";
   };

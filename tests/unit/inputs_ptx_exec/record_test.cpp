@@ -355,6 +355,33 @@ TEST_CASE("surface accesses are loads and stores at their texels, and those behi
   CHECK(accesses(cta, ops[2]) == std::vector{Access::make(image.address() + 256, 0xF)});
 }
 
+TEST_CASE("parts of a warp that come to one barrier by two ways record it once, and go on as one") {
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 po)
+{
+  .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[po]; mov.u32 %r1,%tid.x; setp.eq.u32 %p1,%r1,0; setp.eq.u32 %p2,%r1,99;
+  mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2;
+  @%p1 bra A;
+  @%p2 bra END;
+  X: bar.sync 0; st.global.u32 [%rd3],%r1; bra END;
+  A: mov.u32 %r2,1; @%p2 bra END; bra X;
+  END: ret;
+})");
+  U32 out(64);
+  LaunchSpec spec = h.spec("k", 1, 64);
+  h.set(spec, h.buffer(out));
+  Kept kept;
+  Recorder recorder(kept);
+  execute(spec, h.device, &recorder);
+  for (std::size_t warp = 0; warp < 2; ++warp) {
+    const auto ops = memory_ops(kept.ctas.at(0), warp);
+    REQUIRE(ops.size() == 2);
+    CHECK(ops[0].kind == OpKind::barrier);
+    CHECK(ops[1].kind == OpKind::store);
+  }
+}
+
 TEST_CASE("constants and parameters that are read by address have no accesses, and those behind them keep theirs") {
   const std::string text = kHeader + R"(
 .const .align 4 .b32 table[32];
