@@ -63,6 +63,11 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
     return table[known]
 
 
+def over_first(times: pd.DataFrame, first: object) -> pd.DataFrame:
+    """Speed-ups over the times in the column `first` of [workload, others x ...]; without rows that have none there."""
+    return times.rdiv(times[first], axis=0).dropna(how="all")
+
+
 def _common(whole: pd.DataFrame) -> pd.DataFrame:
     """The rows of those workloads that have one for every `others`: only means over the same workloads compare. Of all workloads
     if there is none like that."""

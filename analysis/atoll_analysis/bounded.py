@@ -39,7 +39,7 @@ def bounded(inputs: Sequence[Path], work: Callable[[], int], seconds: int | None
     count, size = _size(inputs)
     seconds = seconds or SECONDS + SECONDS_PER_FILE * count + SECONDS_PER_MIB * (size >> 20)
     memory = BYTES + TIMES * size
-    _reading = mmap.mmap(-1, _NAME)
+    outer, _reading = _reading, mmap.mmap(-1, _NAME)
     note(inputs[0])
     sys.stdout.flush()
     sys.stderr.flush()
@@ -61,11 +61,12 @@ def bounded(inputs: Sequence[Path], work: Callable[[], int], seconds: int | None
             sys.stderr.flush()
             os._exit(code)
     _, status = os.waitpid(child, 0)
+    path, _reading = os.fsdecode(_last_read()), outer  # of the child that this one may be
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
-    number, path = os.WTERMSIG(status), os.fsdecode(_last_read())
+    number = os.WTERMSIG(status)
     if number in (signal.SIGXCPU, signal.SIGKILL):
-        raise BadResult(path, f"is so damaged that reading it takes for ever; ended after {seconds} s")
+        raise BadResult(path, f"took longer than {seconds} s: damaged, or very large")
     raise BadResult(path, f"is so damaged that HDF5 crashes on it ({signal.Signals(number).name})")
 
 

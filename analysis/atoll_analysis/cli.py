@@ -53,12 +53,12 @@ def _write(path: Path, write: Callable[[Path], object], advice: str = "") -> Non
 
 
 def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict[str, Chart], image: str,
-                  png: Path | None) -> None:
+                  png: Path | None, what: str = "result") -> None:
     """The report into each .html, the figure `image` into each other output, and every figure below `png`."""
     for output in outputs:
         if output.suffix in _IMAGES:
             if image not in charts:
-                raise BadResult(output, f"cannot be drawn: this result has no figure `{image}`")
+                raise BadResult(output, f"cannot be drawn: this {what} has no figure `{image}`")
             _write(output, charts[image].write_image, _ELSEWHERE)
         else:
             _write(output, lambda path: path.write_text(page(), encoding="utf-8"), _ELSEWHERE)
@@ -80,7 +80,15 @@ def _gaps(sweep: Sweep) -> list[str]:
     return [f"warning: {len(sweep.missing)} of {planned} points have no usable result, such as {name} ({why})."]
 
 
-def run(options: argparse.Namespace) -> None:
+def _point(path: Path) -> None:
+    """The page of one point, beside its result."""
+    result = load(path)
+    _write(path.with_suffix(".html"), lambda page: page.write_text(run_report.page(result), encoding="utf-8"))
+
+
+def run(options: argparse.Namespace, apart: Callable[[Sequence[Path], Callable[[], int]], int] = lambda _, work: work()) -> int:
+    """Its exit code. `apart` does the work on each point, so that one which does not come back leaves the others."""
+    code = 0
     for output in options.output:
         if output.suffix not in (".html", ".htm", *_IMAGES):
             raise BadResult(output, f"should end in .html, {', '.join(_IMAGES)}")
@@ -93,19 +101,17 @@ def run(options: argparse.Namespace) -> None:
         compared = compare([load(path, options.force_damaged) for path in options.input])
         outputs = options.output or [source.with_name("comparison.html")]
         write_outputs(outputs, lambda: comparison_report.page(compared), comparison_report.charts(compared), "stacks",
-                      options.png)
+                      options.png, "comparison")
         print("\n".join(comparison_report.lines(compared)))
     elif source.is_dir():
         sweep = load_sweep(source)
         if options.points:
-            for name in sweep.runs["file"]:
-                result = load(source / name)
-                _write((source / name).with_suffix(".html"),
-                       lambda path: path.write_text(run_report.page(result), encoding="utf-8"))
+            for path in [source / name for name in sweep.runs["file"]]:
+                code = max(code, _told(lambda: apart([path], lambda: _told(lambda: _point(path)))))
         outputs = options.output or [source / "report.html"]
         charts = sweep_report.charts(sweep)
-        image = "speedups" if "speedups" in charts else "means"
-        write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
+        image = next(iter(charts), "speedups")
+        write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png, "sweep")
         found = rankings(sweep)
         notes = filter(None, [alone(sweep, found), sweep.work_note, sweep.clock_note])
         for line in [*sentences(found), *notes, *_warnings(sweep), *_gaps(sweep)]:
@@ -114,6 +120,7 @@ def run(options: argparse.Namespace) -> None:
         result = load(source, options.force_damaged)
         outputs = options.output or [source.with_suffix(".html")]
         write_outputs(outputs, lambda: run_report.page(result), run_report.charts(result), "timeline", options.png)
+    return code
 
 
 def _told(work: Callable[[], int | None]) -> int:
@@ -134,4 +141,4 @@ def report(words: Sequence[str] | None = None) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """The command in a child with bounds: a checksum is no signature, and HDF5 can crash on crafted files or never end."""
     options = _arguments(words)
-    return _told(lambda: bounded(options.input, lambda: _told(lambda: run(options))))
+    return _told(lambda: bounded(options.input, lambda: _told(lambda: run(options, bounded))))

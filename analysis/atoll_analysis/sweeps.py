@@ -109,6 +109,11 @@ class Sweep:
         return [variant for variant in self.variants if 0 < known[variant].sum() < known.any(axis=1).sum()]
 
     @property
+    def own_baselines(self) -> bool:
+        """Every run is its own baseline, as those of a single swept variant, and every speed-up 1."""
+        return bool((self.runs["variant"] == self.runs["baseline"]).all())
+
+    @property
     def seconds(self) -> "pd.Series[float]":
         """[row of `runs`] simulated time."""
         return self.runs["cycles"] / (1e6 * self.clocks.to_numpy())

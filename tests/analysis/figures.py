@@ -186,6 +186,40 @@ class RunFigures(support.FolderTest):
         self.assertEqual([t.get_text() for t in chips.get_yticklabels()], ["all chips", "chip 0", "chip 1", "chip 2"])
         self.assertIn((launched, cycles - launched), [(bar.get_x(), bar.get_width()) for bar in kernels.patches])
 
+    def test_kernels_that_are_too_many_are_mixed_by_their_time_in_equal_stretches_of_the_run(self) -> None:
+        path = self.result()
+
+        def kernels(number: int) -> np.ndarray:
+            """As if all of the run were kernels of equal length, in turn of DRAM alone and of links alone: where they end."""
+            with support.edited(path) as file:
+                file.attrs["schema_version"] = np.uint64(4)
+                ends = np.linspace(0, int(file.attrs["cycles"]), number + 1)[1:].astype(np.uint64)
+                begins = np.concatenate((np.zeros(1, np.uint64), ends[:-1]))
+                for name, values in {"kernels/launched": begins, "kernels/started": begins, "kernels/finished": ends,
+                                     "kernels/ctas": ends, "kernels/name": np.array(["k"] * number, object),
+                                     "stack/dram": np.tile([[30.0], [0.0]], (number, 4))[:number],
+                                     "stack/link_in": np.tile([[0.0], [10.0]], (number, 4))[:number]}.items():
+                    if name in file:
+                        del file[name]
+                    file[name] = values
+            return ends
+
+        few = kernels(stack.MOST_KERNELS)
+        chart = stack.stack(atoll_analysis.load(path))
+        self.assertNotIn("stretch", chart.note + chart.alt)
+        self.assertEqual(len(axes_of(chart)[1].patches), len(few))
+        ends = kernels(2 * stack.MOST_KERNELS + 1)  # two in each stretch, and a little
+        chart = stack.stack(atoll_analysis.load(path))
+        for said in (chart.note, chart.alt):
+            self.assertIn("150 equal stretches of the run", said)
+        axes = axes_of(chart)[1]
+        self.assertEqual(axes.get_title(loc="left"), "Share of each stretch, all chips")
+        dram, links, *_ = axes.patches  # of the first stretch: DRAM in its first kernel, and in what it has of the third
+        length, first, second = int(ends[-1]) / 150, int(ends[0]), int(ends[1])
+        np.testing.assert_allclose([bar.get_width() for bar in axes.patches], length)
+        self.assertAlmostEqual(dram.get_height(), (first + length - second) / length)
+        self.assertAlmostEqual(dram.get_height() + links.get_height(), 1)
+
     def test_a_kernel_that_the_end_of_a_stopped_run_cut_is_called_unfinished(self) -> None:
         path = self.result()
         with support.edited(path) as file:

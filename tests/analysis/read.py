@@ -297,11 +297,20 @@ class Refusals(support.FolderTest):
     def test_a_reading_child_ends_when_hdf5_crashes_or_takes_for_ever_and_the_file_read_last_is_named(self) -> None:
         inputs = [pathlib.Path("sweep")]
         self.assertEqual(bounded(inputs, lambda: 7), 7)
-        for work, said in ((lambda: os.kill(os.getpid(), signal.SIGSEGV), "crashes on it .SIGSEGV"), (spin, "takes for ever")):
+        for work, said in ((lambda: os.kill(os.getpid(), signal.SIGSEGV), "crashes on it .SIGSEGV"),
+                           (spin, "took longer than 1 s: damaged, or very large")):
             with self.assertRaisesRegex(BadResult, "^sweep: .*" + said):
                 bounded(inputs, work, seconds=1)
             with self.assertRaisesRegex(BadResult, "^sweep/a.h5: .*" + said):
                 bounded(inputs, lambda: reading("sweep/a.h5", work), seconds=1)
+
+    def test_a_child_of_a_child_leaves_the_name_of_its_file_behind(self) -> None:
+        def work() -> int:
+            bounded([pathlib.Path("sweep/a.h5")], lambda: 0)
+            return reading("sweep/b.h5", lambda: os.kill(os.getpid(), signal.SIGSEGV))
+
+        with self.assertRaisesRegex(BadResult, "^sweep/b.h5: "):
+            bounded([pathlib.Path("sweep")], work)
 
     def test_a_file_cut_short_an_empty_one_a_text_and_none(self) -> None:
         path = self.result()

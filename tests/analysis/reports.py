@@ -20,7 +20,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import cli, run_report, sweep_report, units
+from atoll_analysis import bounded, cli, run_report, sweep_report, units
 
 VOID = {"meta", "br", "img", "input", "hr", "link"}
 
@@ -353,6 +353,30 @@ class Command(support.FolderTest):
             str(folder / "report.html"), "mixed: fastest is memory_side.",
             "warning: 4 of 6 points have no usable result, such as mixed__narrow (no result)."])
         self.assertIn('href="mixed__mem.html"', (folder / "report.html").read_text(encoding="utf-8"))
+
+    def test_a_point_that_takes_too_long_is_named_and_the_others_have_their_pages(self) -> None:
+        folder, out, err = self.sweep(), io.StringIO(), io.StringIO()
+
+        def slow(path: pathlib.Path) -> None:
+            while path.stem == "mixed__mem":
+                pass
+
+        with unittest.mock.patch.multiple(bounded, SECONDS=1, SECONDS_PER_FILE=0), \
+                unittest.mock.patch.multiple(cli, load=slow), unittest.mock.patch.multiple(run_report, page=lambda _: "page"), \
+                contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = cli.run(cli._arguments([str(folder), "--points"]), bounded.bounded)
+        self.assertEqual((code, err.getvalue()), (2, f"atoll-report: {folder / 'mixed__mem.h5'}: took longer than 1 s: damaged, or very "
+                                                     "large\n"))
+        self.assertEqual(len(list(folder.glob("*__*.html"))), 5)
+        self.assertTrue((folder / "report.html").exists())
+
+    def test_an_image_of_a_sweep_without_figures_is_refused_in_its_name(self) -> None:
+        folder = self.sweep()
+        for path in folder.glob("*__[sn]*.h5"):
+            path.unlink()
+        code, _, err = self.report(folder, "-o", self.folder / "a.png")
+        self.assertEqual(code, 2)
+        self.assertIn("this sweep has no figure", err)
 
     def test_a_page_that_does_not_fit_is_told_by_its_name_and_leaves_nothing(self) -> None:
         path, before = self.result(), resource.getrlimit(resource.RLIMIT_FSIZE)

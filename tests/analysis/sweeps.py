@@ -241,7 +241,7 @@ class Strangers(support.FolderTest):
                                                        "`llc.ways` = 16 in it, now 8"))
 
     def test_another_system_scale_and_key_that_results_do_not_have(self) -> None:
-        for key, value, why in (("system", "../my/h100.json", "`name` = \"sac-4chip\" in it, now \"h100\""),
+        for key, value, why in (("system", "h100-sxm", "`name` = \"sac-4chip\" in it, now \"h100-sxm\""),
                                 ("scale", 4, "`scale` = 1 in it, now 4"), ("set", {"l1.new": 1}, "`l1.new` = 1 is not in it")):
             file = self.path / "experiment.json"
             before = file.read_text()
@@ -250,6 +250,11 @@ class Strangers(support.FolderTest):
                 atoll_analysis.load_sweep(self.path)
             self.assertIn(f"holds no result that can be compared ({why})", str(caught.exception))
             file.write_text(before)
+
+    def test_a_systems_file_is_not_told_by_its_name_which_it_may_give_itself(self) -> None:
+        for file in ("../my/h100.json", "h100.json", "../my/h100"):
+            self.experiment(lambda e, file=file: e.update(system=file))  # type: ignore[misc]
+            self.assertEqual(self.missing(), {})
 
     def test_a_key_that_the_experiment_leaves_alone_is_as_in_the_newest_result(self) -> None:
         self.key("alone__mem", "l1.ways", 2)

@@ -20,8 +20,8 @@ KEY = "link.bandwidth_gbps"
 
 def swept(speedups: dict[tuple[str, str], tuple[float, ...]]) -> Sweep:
     """[workload, organisation] speed-ups at 48, 96, ...; NaN where there is no run."""
-    runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{48 << at}", "speedup": value, KEY: 48 << at,
-                          "llc.organisation": organisation}
+    runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{48 << at}", "baseline": f"mem-{48 << at}",
+                          "speedup": value, KEY: 48 << at, "llc.organisation": organisation}
                          for (workload, organisation), values in speedups.items() for at, value in enumerate(values)])
     configs = runs.set_index(["workload", "variant"])[["llc.organisation", KEY]].astype(object)
     return Sweep(pathlib.Path("made"), {}, tuple(dict.fromkeys(runs["workload"])), tuple(dict.fromkeys(runs["variant"])),
@@ -119,13 +119,48 @@ class Lines(support.unittest.TestCase):
         np.testing.assert_allclose(self.bars(chart), [[1.0, 2.5], [1.0, 1.0]])
 
 
+class OwnBaselines(support.unittest.TestCase):
+    """Where every run is its own baseline, as in a sweep of one variant, figures are over the first value."""
+
+    def made(self, key: str = KEY) -> Sweep:
+        at = [(96, 2), (96, 4), (48, 2), (48, 4)]
+        runs = pd.DataFrame([{"workload": "web", "variant": f"v{n}", "baseline": f"v{n}", "speedup": 1.0, "cycles": cycles, key: at[n][0],
+                              "llc.ways": at[n][1]} for n, cycles in enumerate((100, 50, 400, 80))])
+        of = swept({("web", "mem"): (1, 1, 1, 1)})
+        configs = runs.set_index(["workload", "variant"])[[key, "llc.ways"]].astype(object)
+        return dataclasses.replace(of, variants=tuple(runs["variant"]), runs=runs, configs=configs,
+                                   counted=of.counted.set_axis(configs.index))
+
+    def test_lines_are_over_the_first_value_as_in_the_table_and_say_so(self) -> None:
+        chart, of_ways = lines.axes(self.made())
+        axes, = chart.draw(LIGHT).figure.axes
+        self.assertEqual({line.get_label(): list(line.get_ydata()) for line in axes.lines if not line.get_label().startswith("_")},
+                         {"ways=2": [0.25, 1], "ways=4": [0.625, 1]})
+        self.assertEqual(chart.title, f"By {KEY}, over {KEY} = 96")
+        self.assertEqual(axes.get_title(loc="left"), f"Speed-up over {KEY} = 96")
+        self.assertIn(f"over {KEY} = 96", chart.alt)
+        self.assertEqual(of_ways.title, "By llc.ways, over llc.ways = 2")
+
+    def test_maps_are_over_the_first_values_of_both_keys(self) -> None:
+        chart, = grids.grids(self.made())
+        panel, = chart.draw(LIGHT).figure.axes
+        self.assertEqual([t.get_text() for t in panel.texts], ["0.25", "1.25", "1.00", "2.00"])
+        over = f"over {KEY} = 96, llc.ways = 2"
+        self.assertEqual((chart.title, panel.get_title(loc="left")), (f"By {KEY} and llc.ways, {over}", f"Speed-up {over}"))
+
+    def test_runs_of_other_work_are_not_compared(self) -> None:
+        scaled = self.made("scale")
+        self.assertEqual(([c.name for c in lines.axes(scaled)], grids.grids(scaled)), (["by-llc-ways"], []))
+
+
 class Maps(support.unittest.TestCase):
     """The figure over two swept keys."""
 
     def drawn(self, speedups: dict[tuple[str, str], tuple[float, ...]]) -> tuple[str, dict[str, list[str]]]:
         """Its caption, and the numbers of each panel, at (2, 4), (2, 8), (6, 4) and (6, 8); NaN where there is no run."""
-        runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{at}", "speedup": value, "llc.ways": (2, 6)[at // 2],
-                              "llc.slices": (4, 8)[at % 2], "llc.organisation": organisation}
+        runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{at}", "baseline": f"mem-{at}",
+                              "speedup": value, "llc.ways": (2, 6)[at // 2], "llc.slices": (4, 8)[at % 2],
+                              "llc.organisation": organisation}
                              for (workload, organisation), values in speedups.items() for at, value in enumerate(values)])
         made = dataclasses.replace(swept(speedups), runs=runs, configs=runs.set_index(["workload", "variant"])[
             ["llc.organisation", "llc.ways", "llc.slices"]].astype(object))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from atoll_analysis.axes import alike, compared, mean_along, numeric, seed_bars, unseeded
+from atoll_analysis.axes import along, alike, compared, mean_along, numeric, over_first, seed_bars, unseeded
 from atoll_analysis.config import text
 from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
 from atoll_analysis.palette import Palette
@@ -19,7 +19,7 @@ _MOST_LINES = 8
 _MOST_RANGES = 3  # lines that have bars behind: those of more lie on each other, and flatten the lines
 
 
-def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
+def _draw(key: str, table: pd.DataFrame, over: str, colours: Palette) -> Drawing:
     drawing = Drawing(new_figure(3.2))
     axes = drawing.figure.subplots()
     mean, values, seeds = mean_along(table), [float(v) for v in table.columns], seed_bars(table)
@@ -51,7 +51,7 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     axes.set_ylim(bottom=0)
     axes.grid(axis="y")
     axes.set_xlabel(key)
-    label(axes, "Speed-up over the baseline")
+    label(axes, f"Speed-up over {over}")
     legend_above(axes)
     return drawing
 
@@ -88,7 +88,35 @@ def _seeded(sweep: Sweep) -> bool:
 
 def _lines(sweep: Sweep, key: str) -> pd.DataFrame:
     """[workload, others x value of the key] what is drawn."""
+    if sweep.own_baselines:
+        return alike(over_first(along(timed(sweep), sweep.axes, key, "seconds"), first(sweep, key)[0]))
     return alike(compared(sweep.along(key).dropna(how="all")))
+
+
+def timed(sweep: Sweep) -> pd.DataFrame:
+    return sweep.runs.assign(seconds=sweep.seconds)
+
+
+def first(sweep: Sweep, *keys: str) -> list[object]:
+    """The values of the keys that speed-ups refer to where every run is its own baseline, as in `atoll table --by`."""
+    return list(sweep.runs[list(keys)].iloc[0])
+
+
+def reference(sweep: Sweep, *keys: str) -> str:
+    """What speed-ups are over, in figures by these keys."""
+    if not sweep.own_baselines:
+        return "the baseline"
+    return ", ".join(f"{key} = {text(value)}" for key, value in zip(keys, first(sweep, *keys)))
+
+
+def title(sweep: Sweep, *keys: str) -> str:
+    over = f", over {reference(sweep, *keys)}" if sweep.own_baselines else ""
+    return f"By {' and '.join(keys)}{over}"
+
+
+def comparable(sweep: Sweep, *keys: str) -> bool:
+    """Runs at other values of the keys have the same work, or baselines of their own values to be compared with."""
+    return not (sweep.own_baselines and set(keys) & set(sweep.work_keys))
 
 
 def of_workloads(sweep: Sweep, table: pd.DataFrame, noun: str) -> str:
@@ -106,7 +134,7 @@ def axes(sweep: Sweep) -> list[Chart]:
     """A figure for each key of numbers that variants vary, without lines that are 1 because they are the baseline."""
     charts = []
     for key in sweep.axes:
-        if not numeric(sweep.runs[key]):
+        if not numeric(sweep.runs[key]) or not comparable(sweep, key):
             continue
         table = _lines(sweep, key)
         mean = mean_along(table) if len(table) else table
@@ -114,7 +142,9 @@ def axes(sweep: Sweep) -> list[Chart]:
             continue
         said = "; ".join(f"{others or 'all'}: " + ", ".join(f"{fixed(v)} at {text(at)}" for at, v in row.items())
                          for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
-        charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
-                            lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]
+        over = reference(sweep, key)
+        charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), title(sweep, key),
+                            f"Mean speed-ups over {over} by {key}: {said}.",
+                            lambda colours, key=key, table=table, over=over: _draw(key, table, over, colours),  # type: ignore[misc]
                             f"{of_workloads(sweep, table, 'line')}; {_ranges(len(mean), _seeded(sweep))}"))
     return charts

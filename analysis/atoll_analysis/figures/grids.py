@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
-from atoll_analysis.axes import alike_points, compared, mean_grid, points
+from atoll_analysis.axes import alike_points, compared, mean_grid, over_first, points
 from atoll_analysis.config import text
-from atoll_analysis.figures.axes import of_workloads
+from atoll_analysis.figures.axes import comparable, first, of_workloads, reference, timed, title
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
@@ -19,7 +19,7 @@ _STRONG = 1.0  # log2 of the speed-up that has the full colour
 _FULL = 0.75   # opacity
 
 
-def _draw(row_key: str, column_key: str, panels: dict[str, pd.DataFrame], colours: Palette) -> Drawing:
+def _draw(row_key: str, column_key: str, panels: dict[str, pd.DataFrame], over: str, colours: Palette) -> Drawing:
     across = 1 if is_narrow() else min(2, len(panels))
     down = -(-len(panels) // across)
     height = 0.34 * len(next(iter(panels.values())))
@@ -43,8 +43,15 @@ def _draw(row_key: str, column_key: str, panels: dict[str, pd.DataFrame], colour
         axes.set_xlabel(column_key)
         axes.set_ylabel(row_key)
         axes.spines[:].set_visible(False)
-        label(axes, str(others) or "Speed-up over the baseline")
+        label(axes, str(others) or f"Speed-up over {over}")
     return drawing
+
+
+def _rows(sweep: Sweep, row: str, column: str) -> pd.DataFrame:
+    """[workload, others x (value of `row`, value of `column`)] what is drawn."""
+    if sweep.own_baselines:
+        return alike_points(over_first(points(timed(sweep), sweep.axes, row, column, "seconds"), tuple(first(sweep, row, column))))
+    return alike_points(compared(points(sweep.runs, sweep.axes, row, column, "speedup")))
 
 
 def grids(sweep: Sweep) -> list[Chart]:
@@ -52,7 +59,9 @@ def grids(sweep: Sweep) -> list[Chart]:
     everywhere, because they are the baseline, are left out."""
     charts = []
     for row, column in sweep.pairs:
-        rows = alike_points(compared(points(sweep.runs, sweep.axes, row, column, "speedup")))
+        if not comparable(sweep, row, column):
+            continue
+        rows = _rows(sweep, row, column)
         table = mean_grid(rows)
         panels = {str(others): part.droplevel(0) for others, part in table.groupby(level=0, sort=False)}
         if not 1 <= len(panels) <= _MOST_PANELS:
@@ -63,9 +72,10 @@ def grids(sweep: Sweep) -> list[Chart]:
             said.append(f"{others or 'all'}: from {fixed(part.min().min())} at {text(worst[0])} and {text(worst[1])} to "
                         f"{fixed(part.max().max())} at {text(best[0])} and {text(best[1])}")
         name = f"{row}-and-{column}".replace(".", "-").replace("_", "-")
-        charts.append(Chart(f"by-{name}", f"By {row} and {column}", f"Heat maps of mean speed-ups by {row} and {column}. "
+        over = reference(sweep, row, column)
+        charts.append(Chart(f"by-{name}", title(sweep, row, column), f"Heat maps of mean speed-ups over {over} by {row} and {column}. "
                             f"{'; '.join(said)}.",
-                            lambda colours, row=row, column=column, panels=panels:  # type: ignore[misc]
-                            _draw(row, column, panels, colours),
-                            f"{of_workloads(sweep, rows, 'map')}; full colour: twice or half the baseline's speed."))
+                            lambda colours, row=row, column=column, panels=panels, over=over:  # type: ignore[misc]
+                            _draw(row, column, panels, over, colours),
+                            f"{of_workloads(sweep, rows, 'map')}; full colour: twice or half the speed of {over}."))
     return charts

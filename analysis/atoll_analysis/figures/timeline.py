@@ -13,7 +13,7 @@ from matplotlib.transforms import blended_transform_factory
 from atoll_analysis import capacity, extent, names, rates
 from atoll_analysis.figures.chart import (WIDTH, Chart, Drawing, count_axis, is_narrow, label, legend_above, new_figure,
                                           percent_axis, settle)
-from atoll_analysis.figures.stack import UNFINISHED
+from atoll_analysis.figures.stack import MOST_KERNELS, UNFINISHED
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
@@ -21,7 +21,6 @@ from atoll_analysis.units import fixed, grouped, percent
 _MOST_SAMPLES = 200   # more cannot be told apart on a page, and make it heavy
 _MOST_NARROW = 60     # in a narrow window
 _FEWEST_SAMPLES = 3
-_MOST_KERNELS = 150   # marked by lines
 _NARROWEST = 1500     # of the run: shorter kernels are not seen in the strip
 _MOST_CHIPS = 8       # lines in colours of their own
 _KERNEL_STRIP, _PANEL = 0.35, 1.05  # inches
@@ -130,7 +129,7 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
 def mark_kernels(axes: Axes, result: Result, colours: Palette) -> None:
     """A dotted line at each launch but the first, unless there are too many to be told apart."""
     starts = result.kernels["launched"].dropna().iloc[1:]
-    if len(starts) <= _MOST_KERNELS:
+    if len(starts) <= MOST_KERNELS:
         for start in starts:
             if 0 < start < result.cycles:
                 axes.axvline(float(start), color=colours.muted, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0.5)
