@@ -82,7 +82,9 @@ class Execution {
   void look_again();
   /// Ends it with the line, and the CTAs, that poll.
   [[noreturn]] void raise_deadlock() const;
-  const LaunchStats& stats() const;  ///< once it is done
+  /// It is not gone on with: what it has done so far counts.
+  void give_up();
+  const LaunchStats& stats() const;  ///< once it is done, or given up
   const LaunchSpec& spec() const;
 
  private:

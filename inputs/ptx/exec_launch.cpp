@@ -130,6 +130,11 @@ Execution::State Execution::turn() {
   return watch.waits() ? State::polls : watch.changed() ? State::moved : State::runs;
 }
 
+void Execution::give_up() {
+  impl_->stats = impl_->scheduler->stats_so_far();
+  if (impl_->spec.races != nullptr) impl_->spec.races->end_kernel();
+}
+
 bool Execution::stuck() const { return impl_->scheduler->watch().stuck(); }
 void Execution::others_moved() { impl_->scheduler->watch().begin_anew(); }
 void Execution::look_again() { impl_->scheduler->watch().look_again(); }

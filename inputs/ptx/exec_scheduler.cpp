@@ -237,12 +237,25 @@ void Scheduler::add(std::uint64_t number, const std::shared_ptr<Cluster>& cluste
   live_.push_back(std::move(cta));
 }
 
+namespace {
+void count(LaunchStats& to, const Warp& w) {
+  to.warp_instructions += w.executed;
+  to.thread_instructions += w.thread_executed;
+  to.missed_meetings += w.missed, to.repeated_polls += w.repeated_polls;
+}
+}  // namespace
+
+LaunchStats Scheduler::stats_so_far() const {
+  LaunchStats sum = stats_;
+  for (const auto& cta : live_)
+    for (const auto& w : cta->warps) count(sum, *w);
+  return sum;
+}
+
 void Scheduler::finish(std::unique_ptr<Cta> cta) {
   for (const auto& w : cta->warps) {
     flush_events(*w);
-    stats_.warp_instructions += w->executed;
-    stats_.thread_instructions += w->thread_executed;
-    stats_.missed_meetings += w->missed, stats_.repeated_polls += w->repeated_polls;
+    count(stats_, *w);
   }
   launch_.clock = stats_.warp_instructions;
   if (cta->recorded) launch_.sink->end_cta(cta->number);

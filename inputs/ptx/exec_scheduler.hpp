@@ -57,7 +57,8 @@ class Scheduler {
   bool round();
 
   PollWatch& watch() { return watch_; }
-  const LaunchStats& stats() const { return stats_; }
+  const LaunchStats& stats() const { return stats_; }  ///< of CTAs that have ended
+  LaunchStats stats_so_far() const;
   /// Throws an ExecutionError that names those CTAs that wait.
   [[noreturn]] void raise() const;
 

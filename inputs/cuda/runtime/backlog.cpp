@@ -138,8 +138,11 @@ void Backlog::give(Runtime& r, std::unique_ptr<StreamTask> task) {
     return;
   }
   // By a function of the program that was in a stream.
-  while (task->turn(r) != State::done)
-    if (task->execution() && task->execution()->stuck()) task->execution()->raise_deadlock();
+  while (task->turn(r) != State::done) {
+    if (!task->execution() || !task->execution()->stuck()) continue;
+    task->fail();
+    task->execution()->raise_deadlock();
+  }
 }
 
 /// Those that wait for nothing that is before them.
@@ -233,6 +236,7 @@ void Backlog::raise() const {
     if (const ptx::Execution* kernel = e.task->execution()) {
       if (first) others += (others.empty() ? "; so does kernel " : ", ") + name_of(*kernel);
       if (!first) first = kernel;
+      e.task->fail();
     }
   try {
     if (first) first->raise_deadlock();

@@ -26,6 +26,8 @@ class StreamTask {
   virtual State turn(Runtime& r) = 0;
   /// The kernel that it is at, or null.
   virtual ptx::Execution* execution() { return nullptr; }
+  /// The program ends while it is under way.
+  virtual void fail() {}
 };
 
 /// What streams were given and that could not be done at once, because a kernel does nothing but poll: it waits for a kernel

@@ -282,6 +282,9 @@ class LaunchTask final : public StreamTask {
   }
 
   ptx::Execution* execution() override { return kernel_ ? &kernel_->execution() : nullptr; }
+  void fail() override {
+    if (kernel_) kernel_->fail();
+  }
 
  private:
   void begin_kernel(Runtime& r, const LaunchRequest& q) {

@@ -213,23 +213,40 @@ std::unique_ptr<RecordedLaunch> Recording::begin(ptx::LaunchSpec spec, std::vect
 
 ptx::Execution::State Recording::turn(RecordedLaunch& launch) {
   const auto start = std::chrono::steady_clock::now();
-  const ptx::Execution::State state = launch.execution_->turn();
+  ptx::Execution::State state{};
+  try {
+    state = launch.execution_->turn();
+  } catch (const ptx::ExecutionError&) {
+    fail(launch);
+    throw;
+  }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (state == ptx::Execution::State::done) end(launch);
   return state;
 }
 
-void Recording::end(RecordedLaunch& launch) {
+/// What was found in a launch, of which the trace may have nothing.
+void Recording::tell(RecordedLaunch& launch) {
   const ptx::LaunchStats& stats = launch.execution_->stats();
   executed_.warp_instructions += stats.warp_instructions;
   executed_.missed_meetings += stats.missed_meetings;
   executed_.repeated_polls += stats.repeated_polls;
   if (!launch.recorded_) return;
-  launch.recorded_ = false;
   const ptx::LaunchSpec& spec = launch.execution_->spec();
   if (spec.check) clear_progress(), checking_.report_races(*spec.check, spec.races);
   if (launch.own_races_) races_.add(*launch.own_races_);
   if (launch.own_check_) checking_.check.add(*launch.own_check_);
+}
+
+void Recording::fail(RecordedLaunch& launch) {
+  launch.execution_->give_up();
+  tell(launch);
+}
+
+void Recording::end(RecordedLaunch& launch) {
+  tell(launch);
+  if (!launch.recorded_) return;
+  launch.recorded_ = false;
   if (launch.alone_) races_taken_ = false;
   if (!launch.held_) {
     streaming_ = false;
@@ -253,6 +270,7 @@ void Recording::leave(RecordedLaunch& launch) {
 
 RecordedLaunch::~RecordedLaunch() { recording_.leave(*this); }
 ptx::Execution::State RecordedLaunch::turn() { return recording_.turn(*this); }
+void RecordedLaunch::fail() { recording_.fail(*this); }
 
 std::uint64_t Recording::recorded() {
   const std::lock_guard lock(mutex_);
@@ -289,7 +307,9 @@ void Recording::complete(const std::string& why, std::string lacks) {
     trace_->discard();  // a trace of nothing would pass for a recording
     std::fprintf(stderr, "recorded none of %llu launches, as none had ended%s%s%s; no trace is written\n",
                  static_cast<unsigned long long>(launches_), why.empty() ? "" : " (", why.c_str(), why.empty() ? "" : ")");
-    return warn();
+    warn();
+    if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
+    return;
   }
   for (const std::string& library : lost_) lacks += (lacks.empty() ? "" : "; ") + ("what " + library + " launched");
   trace_->finish(lacks);

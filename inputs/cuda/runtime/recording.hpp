@@ -32,6 +32,8 @@ class RecordedLaunch {
   RecordedLaunch(const RecordedLaunch&) = delete;
   RecordedLaunch& operator=(const RecordedLaunch&) = delete;
   ptx::Execution::State turn();
+  /// It is not gone on with: says what was found in it so far. turn() does so where it throws an ExecutionError.
+  void fail();
   ptx::Execution& execution() { return *execution_; }
 
  private:
@@ -89,6 +91,8 @@ class Recording {
   bool wants(const std::string& kernel, std::uint64_t ctas);
   std::shared_ptr<HeldKernel> hold(LaunchPlace place);
   ptx::Execution::State turn(RecordedLaunch& launch);
+  void tell(RecordedLaunch& launch);
+  void fail(RecordedLaunch& launch);
   void end(RecordedLaunch& launch);
   void leave(RecordedLaunch& launch);
   void write_held();
