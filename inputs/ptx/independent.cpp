@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "inputs/ptx/cfg.hpp"
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/exec_code.hpp"
 #include "inputs/ptx/instruction_registers.hpp"
@@ -45,14 +46,24 @@ bool commutes(const Instruction& in) {
   }
 }
 
-/// What is known of a function's registers, without regard to control flow.
+/// What is known of a function's registers, without regard to control flow between basic blocks. Within a block, a register
+/// that was set to a literal is one until it is written again: nvcc zeroes a loop's counter by a copy of the zero that
+/// another register starts from, and that one may hold what was loaded later on.
 class Registers {
  public:
-  explicit Registers(const Function& f) : f_(f), loaded_(f.registers.size()), read_(registers_read(f)) {
+  explicit Registers(const Function& f)
+      : f_(f), loaded_(f.registers.size()), read_(registers_read(f)), literal_in_(f.registers.size()) {
+    const FlowGraph graph = make_flow_graph(f);
     for (bool grown = true; grown;) {
       grown = false;
-      for (const Instruction& in : f.code)
-        if (delivers_memory(in) || has_loaded_source(in)) grown |= mark(in);
+      for (const Block& block : graph.blocks) {
+        ++pass_;
+        for (std::uint32_t at = block.first; at <= block.last; ++at) {
+          const Instruction& in = f.code[at];
+          if (delivers_memory(in) || has_loaded_source(in)) grown |= mark(in);
+          note_literal(in);
+        }
+      }
     }
   }
 
@@ -89,16 +100,27 @@ class Registers {
   }
   bool has_loaded_source(const Instruction& in) const {
     if (in.guard != kNone && loaded_[in.guard]) return true;
-    return std::any_of(in.src.begin(), in.src.end(), [&](const Operand& o) { return loaded(o); });
+    bool any = false;
+    for (const Operand& o : in.src) each_register(f_, o, [&](std::uint32_t r) { any |= loaded_[r] && !is_literal(r); });
+    return any;
   }
   bool mark(const Instruction& in) {
     bool grown = false;
     each_result(f_, in, [&](std::uint32_t r) { grown |= !loaded_[r], loaded_[r] = true; });
     return grown;
   }
+  bool is_literal(std::uint32_t r) const { return literal_in_[r] == pass_; }
+  void note_literal(const Instruction& in) {
+    const Operand& from = in.src[0];
+    const bool literal = in.op == Op::mov && in.guard == kNone && in.dst[0].is(Operand::reg) &&
+                         (from.is(Operand::imm) || (from.is(Operand::reg) && is_literal(from.index)));
+    each_result(f_, in, [&](std::uint32_t r) { literal_in_[r] = literal ? pass_ : 0; });
+  }
 
   const Function& f_;
   std::vector<bool> loaded_, read_;
+  std::vector<std::uint64_t> literal_in_;  // by register: the pass through a block that has set it to a literal
+  std::uint64_t pass_ = 0;
 };
 
 /// Collects what the functions of a kernel do to memory that CTAs share.

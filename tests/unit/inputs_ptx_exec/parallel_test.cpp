@@ -190,6 +190,22 @@ TEST_CASE("which kernels may run their blocks in any order") {
   CHECK_FALSE(independent("ld.volatile.global.u32 %r2,[%rd2];"));
 }
 
+TEST_CASE("a literal is not from memory though its register holds a loaded value elsewhere") {
+  const auto counts = [](const std::string& start) {  // %r3 indexes a load, and %r2 is loaded at the end of the loop
+    return independent(start +
+                       "L: mul.wide.u32 %rd4,%r3,4; add.s64 %rd4,%rd2,%rd4; ld.global.u32 %r2,[%rd4];\n"
+                       "add.u32 %r3,%r3,1; setp.lt.u32 %p1,%r3,5; @%p1 bra L; st.global.u32 [%rd3],%r2;");
+  };
+  CHECK(counts("mov.u32 %r2,0; mov.u32 %r3,%r2;"));
+  CHECK(counts("mov.u32 %r2,0; mov.u32 %r4,%r2; mov.u32 %r3,%r4;"));
+  // Another write, one that only some threads do, and a block that is reached from elsewhere.
+  CHECK_FALSE(counts("mov.u32 %r2,0; ld.global.u32 %r2,[%rd2]; mov.u32 %r3,%r2;"));
+  CHECK_FALSE(counts("mov.u32 %r2,0; mov.b64 {%r2,%r4},%rd1; mov.u32 %r3,%r2;"));
+  CHECK_FALSE(counts("setp.eq.u32 %p2,%r1,0; @%p2 mov.u32 %r2,0; mov.u32 %r3,%r2;"));
+  CHECK_FALSE(counts("mov.u32 %r2,0; K: mov.u32 %r3,%r2; setp.eq.u32 %p2,%r1,0; ld.global.u32 %r2,[%rd2]; @%p2 bra K;"));
+  CHECK_FALSE(counts("mov.u32 %r3,%r2; mov.u32 %r2,0;"));
+}
+
 TEST_CASE("what the program promises of loads and textures counts where the launch keeps to it") {
   Harness h(kHeader +
             ".visible .entry nc(.param .u64 p) { .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
