@@ -80,7 +80,7 @@ void Device::load(const Module& module) {
   for (std::size_t v = 0; v < module.variables.size(); ++v) {
     if (addresses[v] == 0) continue;
     const std::vector<std::uint8_t> bytes = initial_bytes(module, module.variables[v], addresses);
-    std::memcpy(reinterpret_cast<void*>(addresses[v]), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(addresses[v]));
   }
   note_constants(module, addresses);
   loaded->addresses = std::move(addresses);
@@ -132,16 +132,18 @@ void Device::default_release(std::uint64_t address) {
 
 std::vector<std::uint8_t> initial_bytes(const Module& module, const Variable& variable,
                                         const std::vector<std::uint64_t>& addresses) {
-  std::vector<std::uint8_t> bytes(variable.size);
-  std::copy_n(variable.init.begin(), std::min<std::size_t>(variable.init.size(), variable.size), bytes.begin());
+  std::vector<std::uint8_t> bytes = variable.init;
+  if (bytes.size() > variable.size) bytes.resize(variable.size);
   for (const Relocation& r : variable.relocations) {
     std::uint64_t value = exec::kCodeWindow | std::uint64_t{r.index} << exec::kCodeShift;
     if (!r.function) {
       value = addresses[r.index] + static_cast<std::uint64_t>(r.addend);
       if (r.generic && module.variables[r.index].space == Space::shared) value |= exec::kSharedWindow;
     }
-    if (std::uint64_t{r.offset} + r.size <= bytes.size() && r.size <= sizeof value)
-      std::memcpy(&bytes[r.offset], &value, r.size);
+    const std::uint64_t end = std::uint64_t{r.offset} + r.size;
+    if (end > variable.size || r.size > sizeof value) continue;
+    if (end > bytes.size()) bytes.resize(end);
+    std::memcpy(&bytes[r.offset], &value, r.size);
   }
   return bytes;
 }

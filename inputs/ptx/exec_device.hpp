@@ -125,7 +125,8 @@ class Device {
   std::unique_ptr<exec::CtaPool> ctas_;
 };
 
-/// The initial contents of a variable with its addresses filled in: `variable.size` bytes.
+/// The first bytes of a variable, with its addresses filled in; the rest is zero. Not all of it: a large variable that
+/// nothing touches is to take no memory.
 std::vector<std::uint8_t> initial_bytes(const Module& module, const Variable& variable,
                                         const std::vector<std::uint64_t>& addresses);
 

@@ -240,8 +240,8 @@ void DeviceCode::place_variables(Binary& binary, const ptx::Module& module, unsi
   for (std::size_t i = 0; i < module.variables.size(); ++i) {
     const ptx::Variable& v = module.variables[i];
     if (!needs_memory(v) || shared(i)) continue;
-    const auto bytes = ptx::initial_bytes(module, v, at);
-    std::memcpy(reinterpret_cast<void*>(at[i]), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
+    const auto bytes = ptx::initial_bytes(module, v, at);  // the arena's memory is zero
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(at[i]));
   }
   for (const auto& symbol : binary.symbols) {
     const std::uint32_t index = module.find_variable(symbol->name);

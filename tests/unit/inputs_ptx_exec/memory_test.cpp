@@ -172,6 +172,18 @@ TEST_CASE("vectors, narrow types and generic addresses reach all windows") {
   }
 }
 
+TEST_CASE("the initial bytes of a variable end with its initialiser and its last address") {
+  const Module m = parse(kHeader +
+                             ".global .align 8 .b8 zero[1073741824]; .global .align 4 .u32 first[8] = {1, 2};\n"
+                             ".global .align 8 .u64 far[8] = {0, 0, zero};\n",
+                         "test.ptx");
+  const auto bytes = [&](const char* name) { return initial_bytes(m, m.variables[m.find_variable(name)], {7, 8, 9}); };
+  CHECK(bytes("zero").empty());
+  CHECK(bytes("first") == std::vector<std::uint8_t>{1, 0, 0, 0, 2, 0, 0, 0});
+  CHECK(bytes("far").size() == 24);
+  CHECK(bytes("far")[16] == 7);
+}
+
 TEST_CASE("constant memory is in no other space, and parameters are in global memory as well") {
   Harness h(kHeader + R"(
 .const .align 4 .b32 before = 1; .const .align 4 .b8 table[12]; .global .align 4 .b32 beside = 3;
