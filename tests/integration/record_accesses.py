@@ -55,7 +55,7 @@ int main() {
 """
 NAMED = r"""
 #include <cstdio>
-__constant__ int table[4];
+__constant__ int table[4], later[4];
 __global__ void copy(int* out) { *out = table[1]; }
 int main() {
   int *out, values[4] = {1, 2, 3, 4};
@@ -63,6 +63,9 @@ int main() {
   cudaMemcpyToSymbol((const void*)"table", values, sizeof values);
   cudaMemcpyToSymbol((const void*)"other", values, sizeof values);
   cudaMemcpyToSymbol((const void*)16, values, sizeof values);
+  const char *later = "later", *nowhere = (const char*)16;
+  cudaMemcpyToSymbol(later, values, sizeof values);
+  cudaMemcpyToSymbol(nowhere, values, sizeof values);
   copy<<<1, 1>>>(out);
   cudaDeviceSynchronize();
   printf("%d\n", *out);
@@ -94,7 +97,7 @@ class Accesses(RecordTest):
     def test_a_variable_that_is_named_by_a_text_is_not_written_and_a_line_says_so(self):
         outcome = self.traced(NAMED)
         self.assertEqual(outcome.out, "0\n")
-        self.assertEqual(re.findall(r"names variable (\w+) by a text", outcome.err), ["table"])
+        self.assertEqual(re.findall(r"names variable (\w+) by a text", outcome.err), ["table", "later"])
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -13,21 +13,38 @@
 namespace atl::cudart {
 namespace {
 
-/// Programs from before CUDA 5 name a variable by a text, and many do not look at the error that they get for it. The
-/// pointer may be anything, so that the kernel of the host copies what is there, up to the end of its page.
-void warn_of_text(Runtime& r, const void* host) {
+/// What is at an address that may be anything, so that the kernel of the host copies it: up to the end of its page.
+std::string bytes_at(const void* at, std::size_t most) {
   constexpr std::uintptr_t kPage = 4096;
-  std::array<char, 256> text{};
-  const std::size_t bytes = std::min<std::size_t>(text.size() - 1, kPage - reinterpret_cast<std::uintptr_t>(host) % kPage);
-  const iovec to{text.data(), bytes}, from{const_cast<void*>(host), bytes};
-  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) <= 0 || !r.code.has_variable(text.data())) return;
+  std::string bytes(std::min<std::size_t>(most, kPage - reinterpret_cast<std::uintptr_t>(at) % kPage), '\0');
+  const iovec to{bytes.data(), bytes.size()}, from{const_cast<void*>(at), bytes.size()};
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(process_vm_readv(getpid(), &to, 1, &from, 1, 0), 0)));
+  return bytes;
+}
+
+/// The variable that a text at `at` names, or "".
+std::string variable_named_at(Runtime& r, const void* at) {
+  std::string name = bytes_at(at, 255);
+  name.resize(std::min(name.find('\0'), name.size()));
+  return r.code.has_variable(name) ? name : "";
+}
+
+/// Programs from before CUDA 5 name a variable by a text, and many do not look at the error that they get for it. Of a text
+/// that is no literal, the templates of later versions pass the address of the pointer.
+void warn_of_text(Runtime& r, const void* host) {
+  std::string name = variable_named_at(r, host);
+  const void* text = nullptr;
+  if (const std::string bytes = bytes_at(host, sizeof text); name.empty() && bytes.size() == sizeof text) {
+    std::memcpy(&text, bytes.data(), sizeof text);
+    name = variable_named_at(r, text);
+  }
   static std::set<std::string> told;  // a program may go on for a thousand copies
-  if (!told.emplace(text.data()).second) return;
+  if (name.empty() || !told.insert(name).second) return;
   std::fprintf(
       stderr,
       "atoll: warning: the program names variable %s by a text, which CUDA took up to version 4: nothing is copied, and "
       "it gets cudaErrorInvalidSymbol (without the quotes it works, in the .cu file that defines the variable)\n",
-      text.data());
+      name.c_str());
 }
 
 /// Runs `body` with the address of `count` bytes at `offset` of the variable.
