@@ -19,6 +19,7 @@ ENDINGS = r"""
 #include <csignal>
 #include <atomic>
 #include <thread>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cuda_runtime.h>
@@ -48,8 +49,18 @@ void crash_together(int microseconds) {
   std::thread first(crash, 0), second(crash, microseconds);
   first.join(), second.join();
 }
+void gives_back(int number) { signal(number, SIG_DFL), raise(number); }  // as the library of gfortran does
+void once(int, siginfo_t* info, void*) { printf("%d\n", info->si_code == SI_TKILL); }
+char* page;
+void opens(int) { mprotect(page, 4096, PROT_READ | PROT_WRITE); }
 int main(int, char** argv) {
   int* p;
+  if (!strcmp(argv[1], "gives back")) signal(SIGABRT, gives_back), signal(SIGSEGV, gives_back);
+  if (!strcmp(argv[1], "handles")) {
+    struct sigaction action = {};
+    action.sa_sigaction = once, action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+    sigaction(SIGFPE, &action, nullptr), signal(SIGSEGV, opens), signal(SIGBUS, SIG_IGN);
+  }
   if (argv[2] && !strcmp(argv[1], "prints")) close(argv[2][0] - '0');
   cudaMalloc(&p, 128);
   good<<<1, 32>>>(p);
@@ -57,7 +68,20 @@ int main(int, char** argv) {
   printf("ready\n"); fflush(stdout);
   if (!strcmp(argv[1], "crash")) *(volatile int*)8 = 1;
   if (!strcmp(argv[1], "crashes")) crash_together(atoi(argv[2]));
-  if (!strcmp(argv[1], "abort")) abort();
+  if (!strcmp(argv[1], "abort")) {
+    if (argv[2]) signal(SIGABRT, *argv[2] == 'i' ? SIG_IGN : SIG_DFL);
+    abort();
+  }
+  if (!strcmp(argv[1], "gives back")) argv[2] ? abort() : void(*(volatile int*)8 = 1);
+  if (!strcmp(argv[1], "handles")) {
+    raise(SIGFPE), raise(SIGBUS);
+    for (int turn = 0; turn < 2; ++turn) {
+      page = (char*)mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      *(volatile char*)page = 7;
+    }
+    printf("went on\n"), fflush(stdout);
+    if (argv[2]) raise(SIGFPE);
+  }
   if (!strcmp(argv[1], "_exit")) _exit(7);
   if (!strcmp(argv[1], "raise")) {
     raise(atoi(argv[2]));
@@ -141,6 +165,27 @@ class Endings(OneProgram):
 
     def test_abort(self):
         self.ended("abort", 128 + signal.SIGABRT)
+
+    def test_abort_after_the_program_has_set_what_its_signal_does(self):
+        outcome = self.record(self.binary, "abort", "default")  # as gfortran's library does
+        self.assertEqual((outcome.code, self.kernels_in_trace(outcome)), (128 + signal.SIGABRT, 1), outcome)
+        self.assertEqual(self.lacks(), "what was not finished when the program was ended by Aborted")
+        outcome = self.record(self.binary, "abort", "ignored", options=("--force",))
+        self.assertEqual((outcome.code, self.kernels_in_trace(outcome)), (128 + signal.SIGABRT, 1), outcome)
+
+    def test_a_handler_of_the_program_that_gives_the_signal_back_and_raises_it_again(self):
+        for arguments, number, text in ((["abort"], signal.SIGABRT, "Aborted"), ([], signal.SIGSEGV, "Segmentation fault")):
+            outcome = self.record(self.binary, "gives back", *arguments, options=("--force",))
+            self.assertEqual(outcome.code, 128 + number, outcome)
+            self.assertEqual(self.kernels_in_trace(outcome), 1)
+            self.assertEqual(self.lacks(), f"what was not finished when the program was ended by {text}")
+
+    def test_a_program_goes_on_after_the_signals_that_it_handles(self):
+        outcome = self.record(self.binary, "handles")
+        self.assertEqual((outcome.code, outcome.out), (0, "ready\n1\nwent on\n"), outcome)
+        outcome = self.record(self.binary, "handles", "again", options=("--force",))  # what it handles once
+        self.assertEqual((outcome.code, outcome.out), (128 + signal.SIGFPE, "ready\n1\nwent on\n"), outcome)
+        self.assertEqual(self.lacks(), "what was not finished when the program was ended by Floating point exception")
 
     def test_leaving_without_cleaning_up(self):
         self.ended("_exit", 7)

@@ -6,12 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -123,14 +126,40 @@ void on_crash(int number, siginfo_t*, void*) {
   die_of(number);
 }
 
-/// Takes a signal that the program leaves to the system; what it handles or ignores stays as it is.
-void take(int number, void (*handler)(int, siginfo_t*, void*)) {
-  struct sigaction old {};
-  if (sigaction(number, nullptr, &old) != 0 || old.sa_handler != SIG_DFL || (old.sa_flags & SA_SIGINFO) != 0) return;
+/// Takes a signal that is left to the system.
+void take(int number) {
   struct sigaction action {};
-  action.sa_sigaction = handler;
+  if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  const bool crash = std::find(std::begin(kCrashes), std::end(kCrashes), number) != std::end(kCrashes);
+  action = {};
+  action.sa_sigaction = crash ? on_crash : on_interrupt;
   action.sa_flags = SA_ONSTACK | SA_RESTART | SA_SIGINFO;
   sigaction(number, &action, nullptr);
+}
+
+std::array<struct sigaction, NSIG> of_program;  ///< the handlers that stood when the trace was opened
+
+/// The program's handler may give the signal back to the system and raise it again, so that the program ends by it: that of
+/// Fortran's library does, once it has shown where the program was. What it raises comes when the handler has returned.
+void on_program_signal(int number, siginfo_t* info, void* context) {
+  const struct sigaction& action = of_program[static_cast<std::size_t>(number)];
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(number, info, context);
+  else
+    action.sa_handler(number);
+  const int before = errno;
+  if (mine()) take(number);
+  errno = before;
+}
+
+/// What the program handles itself stays with its handler, and what it ignores stays ignored.
+void stand_behind_program(int number) {
+  struct sigaction& action = of_program[static_cast<std::size_t>(number)];
+  if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;
+  struct sigaction both = action;
+  both.sa_sigaction = on_program_signal;
+  both.sa_flags |= SA_SIGINFO;
+  sigaction(number, &both, nullptr);
 }
 
 /// A stack overflow leaves no room for a handler on the stack.
@@ -168,8 +197,8 @@ void save_trace_at_end() {
   std::thread(wait_for_signals).detach();
   saver_runs = true;
   give_other_stack();
-  for (const int number : kInterrupts) take(number, on_interrupt);
-  for (const int number : kCrashes) take(number, on_crash);
+  for (const int number : kInterrupts) stand_behind_program(number), take(number);
+  for (const int number : kCrashes) stand_behind_program(number), take(number);
 }
 
 bool is_ending() { return signal_seen.load(std::memory_order_relaxed) != 0 && mine(); }
@@ -207,5 +236,16 @@ extern "C" void _exit(int code) {
 }
 
 extern "C" void _Exit(int code) { _exit(code); }
+
+// Fortran's library gives the signal back to the system before it calls this.
+extern "C" void abort() noexcept {
+  if (mine()) take(SIGABRT);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGABRT);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(SIGABRT);
+  for (;;) die_of(SIGABRT);  // the program ignores it, or its handler has returned
+}
 
 }  // namespace atl::cudart
