@@ -1,6 +1,13 @@
 #include "partition/cta_distribution.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string>
+
+#include "core/engine/error.hpp"
+#include "core/engine/function_name.hpp"
 
 namespace atl {
 
@@ -12,6 +19,31 @@ std::uint32_t resident_ctas(const SmConfig& sm, const KernelInfo& kernel) {
         std::min<std::uint64_t>(n, sm.registers / (std::uint64_t{kernel.registers_per_thread} * warps * 32)));
   if (kernel.shared_bytes != 0) n = std::min(n, sm.shared_kib * 1024 / kernel.shared_bytes);
   return n;
+}
+
+void require_fit(const SmConfig& sm, std::size_t number, const KernelInfo& kernel) {
+  if (resident_ctas(sm, kernel) != 0) return;
+  const std::uint64_t threads = std::uint64_t{kernel.warps()} * 32;
+  std::vector<std::string> beyond;
+  if (kernel.warps() > sm.warps) beyond.push_back(fmt::format("{} warps (sm.warps = {})", kernel.warps(), sm.warps));
+  if (kernel.registers_per_thread * threads > sm.registers)
+    beyond.push_back(fmt::format("{} registers per thread, {} in all (sm.registers = {})", kernel.registers_per_thread,
+                                 kernel.registers_per_thread * threads, sm.registers));
+  if (kernel.shared_bytes > std::uint64_t{sm.shared_kib} * 1024)
+    beyond.push_back(fmt::format("{} bytes of shared memory (sm.shared_kib = {})", kernel.shared_bytes, sm.shared_kib));
+  throw InputError(
+      fmt::format("kernel {} ({})", number, function_name(kernel.name)),
+      fmt::format("a CTA of {} does not fit an SM; raise what is in brackets, or leave the kernel out (--kernels)",
+                  fmt::join(beyond, " and ")));
+}
+
+KernelInfo kernel_on(const KernelInfo& kernel, const DeviceHomes& devices, LpId chip) {
+  KernelInfo own = kernel;
+  if (const DevicePart* part = part_of(kernel, devices, chip)) {
+    own.block[0] = part->warps * 32, own.block[1] = own.block[2] = 1;
+    own.registers_per_thread = part->registers_per_thread, own.shared_bytes = part->shared_bytes;
+  }
+  return own;
 }
 
 ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms) {

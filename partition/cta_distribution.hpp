@@ -15,6 +15,8 @@ namespace atl {
 
 /// CTAs of a kernel that an SM holds at a time; 0: not one fits.
 std::uint32_t resident_ctas(const SmConfig& sm, const KernelInfo& kernel);
+/// Throws InputError, with the keys to raise, if none does. `number`: which kernel it is.
+void require_fit(const SmConfig& sm, std::size_t number, const KernelInfo& kernel);
 
 /// The CTAs of one kernel that a chip runs, in the order in which it starts them. Fixed at launch, no stealing.
 class ChipCtas {
@@ -35,6 +37,8 @@ class ChipCtas {
 
 /// Of a kernel that is launches of several devices: what a chip runs; null: nothing.
 const DevicePart* part_of(const KernelInfo& kernel, const DeviceHomes& devices, LpId chip);
+/// The kernel as this chip runs it: with its own CTAs where a launch is of several devices.
+KernelInfo kernel_on(const KernelInfo& kernel, const DeviceHomes& devices, LpId chip);
 /// What a chip runs of any kernel.
 ChipCtas ctas_of(const KernelInfo& kernel, const SystemConfig& config, const DeviceHomes& devices, LpId chip);
 

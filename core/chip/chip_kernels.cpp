@@ -26,20 +26,8 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_->kernels()[kernel];
   kernel_ = kernel;
-  KernelInfo mine = info;
-  if (const DevicePart* part = part_of(info, c_.machine.devices, id())) {
-    mine.block[0] = part->warps * 32, mine.block[1] = mine.block[2] = 1;
-    mine.registers_per_thread = part->registers_per_thread, mine.shared_bytes = part->shared_bytes;
-  }
-  const std::uint32_t warps = mine.warps(), slots = resident_ctas(config.sm, mine);
-  if (slots == 0) {
-    throw InputError(
-        fmt::format("kernel {} ({})", kernel, info.name),
-        fmt::format(
-            "a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
-            "sm.registers or sm.shared_kib",
-            warps, mine.registers_per_thread, mine.shared_bytes));
-  }
+  const KernelInfo mine = kernel_on(info, c_.machine.devices, id());
+  const std::uint32_t warps = mine.warps(), slots = resident_ctas(config.sm, mine);  // the controller has seen that one fits
   ctas_ = ctas_of(info, config, c_.machine.devices, id());
   to_run_ = ctas_->count();
   dispatcher_.begin_kernel(to_run_, slots);

@@ -30,6 +30,9 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
     longest_wire_ =
         std::max<Cycle>(longest_wire_, w.latency_cycles + config_.link.credit_cycles + config_.control.sample_cycles);
   for (const KernelInfo& k : kernels_) {
+    // Known before the first cycle: a long run would end here without a result.
+    for (LpId chip = 0; chip < config_.compute_chips(); ++chip)
+      require_fit(config_.sm, result_.kernels.size(), kernel_on(k, machine.devices, chip));
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();
   }

@@ -148,9 +148,9 @@ void Scheduler::long_round() {
   // Every live CTA has its turn; if all of them wait, perhaps it is for one that has not begun.
   bool moved = false, ended = false;
   for (std::size_t n = live_.size(); n > 0; --n) {
+    const CtaState state = run_cta(*live_.front(), cooperative || live_.size() > 1);
     std::unique_ptr<Cta> cta = std::move(live_.front());
     live_.pop_front();
-    const CtaState state = run_cta(*cta, cooperative || !live_.empty());
     moved |= state != CtaState::waiting;
     ended |= state == CtaState::done;
     if (state == CtaState::done)
