@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kPartsShown = 3, kDecisionRows = 3;
+constexpr std::size_t kKernelWidth = 60;  // behind its number, in a window of 80 columns
 constexpr double kLeastShown = 0.005;
 
 std::string progress_text(const json& state) {
@@ -91,7 +92,8 @@ std::vector<std::string> live_screen(const json& state) {
                                            run.at("ranks").get<unsigned>(), run.at("ranks") == 1 ? "" : "s"),
                                progress_text(state)};
   if (const json& p = state.at("progress"); !p.is_null())
-    out.push_back(fmt::format("kernel {}: {}", p.at("kernel").get<std::size_t>(), p.at("name").get<std::string>()));
+    out.push_back(fmt::format("kernel {}: {}", p.at("kernel").get<std::size_t>(),
+                              shortened(p.at("name").get<std::string>(), kKernelWidth)));
   if (const json& chips = state.at("chips"); !chips.is_null()) {
     out.emplace_back();
     for (std::size_t c = 0; c < chips.size(); ++c) {

@@ -236,8 +236,7 @@ std::string kernel_table(const RunResult& r) {
     const std::size_t k = order[i];
     const double cycles = sums[k].total() / chips_of_mean;
     const Part limit = limit_of(sums[k]);
-    out += fmt::format("    {:>4}  {:<28} {:>14} cycles, {:>5} % {}{}\n", k,
-                       fmt::format("{:.28}", function_name(r.kernels[k].name)),
+    out += fmt::format("    {:>4}  {:<28} {:>14} cycles, {:>5} % {}{}\n", k, shortened(function_name(r.kernels[k].name), 28),
                        grouped(static_cast<std::uint64_t>(cycles + 0.5)), share(time_of(sums[k], limit), sums[k].total()),
                        verb(limit), r.kernels[k].finished == kNever ? "; unfinished, these are its cycles so far" : "");
   }

@@ -190,20 +190,26 @@ std::string settings_text(const char* title, const std::vector<Setting>& setting
 }
 
 /// With its unit, where there is room for it.
-std::string row_name(const Effect& e, bool units) {
-  const std::string name = units && !e.unit.empty() ? fmt::format("{} ({})", e.name, e.unit) : e.name;
+std::string row_name(const Effect& e) {
+  const std::string name = !e.unit.empty() ? fmt::format("{} ({})", e.name, e.unit) : e.name;
   return name.size() <= kNameWidth ? name : fmt::format("{:.{}}", e.name, kNameWidth);
+}
+
+/// The number of a kernel stays whole before its name.
+std::string kernel_row_name(const Effect& e) {
+  const std::size_t number = e.name.find(' ') + 1;
+  return e.name.substr(0, number) + shortened(e.name.substr(number), kNameWidth - number);
 }
 
 /// `order`: which of them comes first, where some differ.
 std::string effects_text(std::string_view what, std::string_view order, const std::vector<Effect>& effects, std::size_t top,
-                         bool units = true) {
+                         bool kernels = false) {
   if (effects.empty()) return fmt::format("  {:<14} equal, within 1 %\n", what);
   std::string out = fmt::format("  {}, {}\n", what, order);
   for (std::size_t i = 0; i < std::min(top, effects.size()); ++i) {
     const Effect& e = effects[i];
-    out += fmt::format("    {:<{}} {:>18} {:>18} {:>10}\n", row_name(e, units), kNameWidth, figure(e.a, e.whole),
-                       figure(e.b, e.whole), change(e));
+    out += fmt::format("    {:<{}} {:>18} {:>18} {:>10}\n", kernels ? kernel_row_name(e) : row_name(e), kNameWidth,
+                       figure(e.a, e.whole), figure(e.b, e.whole), change(e));
   }
   return out + left_out(effects.size(), top);
 }
@@ -339,7 +345,7 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
         c.kernels_alike == kernels
             ? "cycles of kernels"
             : fmt::format("cycles of the {} of {} kernels that both ended under one name", c.kernels_alike, kernels),
-        "largest difference first", c.kernels, top, false);
+        "largest difference first", c.kernels, top, true);
   return out;
 }
 

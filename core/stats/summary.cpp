@@ -97,7 +97,7 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
     const auto& kernel = result.kernels[k];
     const auto cycles = kernel.cycles();
     // Names of templates run to hundreds of characters; where all kernels are shown, so are all of their names.
-    const std::string function = function_name(kernel.name), name = all ? function : fmt::format("{:.28}", function);
+    const std::string function = function_name(kernel.name), name = all ? function : shortened(function, 28);
     const std::string length =
         cycles    ? grouped(*cycles) + " cycles"
         : skipped ? fmt::format("~{} cycles", grouped(static_cast<std::uint64_t>(result.sampling->launches[k].cycles + 0.5)))

@@ -277,3 +277,13 @@ TEST_CASE("what a sampled run cannot say is no figure of it, and no zero") {
   CHECK(std::isnan(wait->b));
   CHECK(comparison_text(c, a, b, 1000).find("gone") == std::string::npos);
 }
+
+TEST_CASE("names of kernels that are too long keep their numbers and their ends") {
+  RunResult a = whole_result();
+  a.kernels = {{"first", 8, 0, 10, 400},
+               {"_ZN11a_namespace12another_name10more_names6kernelIfLi16EEEvPT_", 8, 400, 410, 1000}};
+  RunResult b = a;
+  b.kernels[1].finished = 2000, ++b.digest;
+  const std::string text = comparison_text(compare(a, b), a, b, 5);
+  CHECK_MESSAGE(text.find("    1 another_name::more_names::kernel  ") != std::string::npos, text);
+}

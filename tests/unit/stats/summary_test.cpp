@@ -113,6 +113,12 @@ TEST_CASE("a long kernel name is cut in the summary and whole in info") {
   CHECK(contains(info_text(result), std::string(300, 'k')));
 }
 
+TEST_CASE("of a long kernel name the summary shows the function rather than the library") {
+  auto result = two_chips();
+  result.kernels[0].name = "_ZN11a_namespace12another_name10more_names6kernelIfLi16EEEvPT_";
+  CHECK(contains(summary_table(result), "      0  more_names::kernel  "));
+}
+
 TEST_CASE("of a run that was stopped, the kernel under way is unfinished and those behind it were not started") {
   auto result = two_chips();
   result.complete = false;
