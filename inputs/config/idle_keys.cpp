@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -19,10 +20,10 @@ bool chooses(const C& c, LlcOrganisation any) {
 /// By what organisations may do, so that a new one need not be told here; a plug-in may do anything.
 const PolicyTraits& traits(const C& c) { return row_of(c.llc.organisation).traits; }
 bool only_memory_side(const C& c) { return traits(c).roles == Roles(LlcRole::memory_side); }
-/// Lines of other chips are cached where a home directory can track them: in SM-side slices, or in an L2.
-bool tracks(const C& c) {
-  return row_of(c.coherence.protocol).home.present && c.chips > 1 && (!only_memory_side(c) || c.l2.slices != 0);
-}
+/// Lines of any chip may be cached away from their home: in SM-side slices, or in an L2.
+bool caches_remote(const C& c) { return !only_memory_side(c) || c.l2.slices != 0; }
+/// A home directory has lines to track.
+bool tracks(const C& c) { return row_of(c.coherence.protocol).home.present && c.chips > 1 && caches_remote(c); }
 bool has_split(const C& c) { return traits(c).roles.has(LlcRole::split); }
 bool has_links(const C& c) { return c.chips > 1; }
 /// Slices of the home that do not keep a line are asked for it by those of other chips that will.
@@ -78,7 +79,8 @@ constexpr std::array kRules{
     Rule{"l1.ways", "", has_l1, "`l1.enabled` = true"},
     Rule{"l1.index", "", has_l1, "`l1.enabled` = true"},
     Rule{"l1.mshr_merges", "", has_l1, "`l1.enabled` = true"},
-    Rule{"coherence.protocol", "", [](const C& c) { return !row_of(c.coherence.protocol).home.present || tracks(c); },
+    // On one chip as well: directories spare SM-side slices the flush at the end of a kernel.
+    Rule{"coherence.protocol", "", [](const C& c) { return !row_of(c.coherence.protocol).home.present || caches_remote(c); },
          "SM-side caching or an L2, as a home directory has nothing to track"},
     Rule{"coherence.directory_entries", "", has_bounded_directory, "a home directory, and SM-side caching or an L2"},
     Rule{"coherence.directory_ways", "", has_bounded_directory, "a home directory, and SM-side caching or an L2"},
@@ -109,10 +111,13 @@ bool is_of(std::string_view key, const Rule& rule) {
 
 std::vector<std::string> idle_keys(const SystemConfig& config, std::span<const std::string> keys) {
   std::vector<std::string> out;
+  C with_links = config;
+  with_links.chips = std::max(config.chips, 2u);
   for (const std::string& key : keys)
     for (const Rule& rule : kRules)
       if (is_of(key, rule) && !rule.counts(config))
-        out.push_back(fmt::format("`{}` has no effect: it needs {}", key, rule.needs));
+        out.push_back(fmt::format("`{}` has no effect: it needs {}", key,
+                                  rule.counts(with_links) ? "more than one chip" : rule.needs));
   return out;
 }
 

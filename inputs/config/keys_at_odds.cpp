@@ -44,8 +44,12 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
                     c.noc.virtual_channels, c.noc.channel_flits, held, c.noc.flit_bytes, line));
   if (c.chips == 1 && c.llc.organisation == LlcOrganisation::sac)
     out.emplace_back(
-        "`llc.organisation` = sac on one chip: memory-side and SM-side caching are the same there, and it decides by the "
-        "error of its samples; memory_side is that machine");
+        "`llc.organisation` = sac on one chip: nothing is remote, so that SM-side caching only adds flushes at the ends of "
+        "kernels, and it decides by the error of its samples; memory_side is that machine without them");
+  if (c.chips == 1 && c.llc.organisation == LlcOrganisation::sm_side)
+    out.emplace_back(
+        "`llc.organisation` = sm_side on one chip: nothing is remote, so that it only adds flushes at the ends of kernels; "
+        "memory_side is that machine without them");
   const bool split =
       c.llc.organisation == LlcOrganisation::fixed_split || c.llc.organisation == LlcOrganisation::dynamic_split;
   if (c.chips == 1 && split)

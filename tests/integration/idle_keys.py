@@ -48,6 +48,7 @@ SYSTEMS = {
     "SAC": ("llc.organisation=sac",),
     "static": ("llc.organisation=static",),
     "one chip": ("chips=1",),
+    "SM-side on one chip": ("chips=1", "llc.organisation=sm_side", "coherence.protocol=rec"),
     "replicas of one degree": ("chips=1", "llc.replication=degree_2"),
 }
 

@@ -27,6 +27,13 @@ TEST_CASE("SAC on one chip is named, where nothing is to be decided") {
   CHECK(at_odds({"llc.organisation=sac", "chips=1"})[0].starts_with("`llc.organisation` = sac on one chip: "));
 }
 
+TEST_CASE("SM-side caching on one chip is named, which only adds flushes") {
+  CHECK(at_odds({"llc.organisation=sm_side"}).empty());
+  REQUIRE(at_odds({"llc.organisation=sm_side", "chips=1"}).size() == 1);
+  CHECK(at_odds({"llc.organisation=sm_side", "chips=1"})[0].starts_with("`llc.organisation` = sm_side on one chip: "));
+  CHECK(at_odds({"llc.organisation=sac", "chips=1"})[0].find("only adds flushes") != std::string::npos);
+}
+
 TEST_CASE("ways for remote lines are named on one chip, which stay empty") {
   CHECK(at_odds({"llc.organisation=static"}).empty());
   REQUIRE(at_odds({"llc.organisation=static", "chips=1"}).size() == 1);
