@@ -161,7 +161,7 @@ void warn_of_links(const Experiment& e, const std::vector<Selected>& points, Swe
   }
 }
 
-/// Points that were not chosen and have no result.
+/// Points that were not chosen and have no result, or one of other settings.
 std::size_t missing_beside(const Experiment& e, const std::vector<Selected>& chosen, PointInspector& inspector) {
   std::size_t n = 0;
   for (const Point& point : expand(e)) {
@@ -224,7 +224,10 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
   if (failures.empty() && elsewhere == 0) {
     const std::size_t missing = missing_beside(e, points, inspector);
     fmt::print("{}; `atoll table {}` compares\n",
-               missing == 0 ? "all done" : fmt::format("done, as chosen; {} other points are missing", missing), folder);
+               missing == 0   ? "all done"
+               : missing == 1 ? "done, as chosen; 1 other point is not done"
+                              : fmt::format("done, as chosen; {} other points are not done", missing),
+               folder);
   }
   return failures.empty() ? 0 : 1;
 }

@@ -14,6 +14,17 @@
 #include "core/stats/progress.hpp"
 
 namespace atl {
+namespace {
+
+/// A point may have several warnings: enough of one to find it again among those above.
+std::string first_words(const std::string& text) {
+  std::size_t end = 0;
+  for (int words = 0; words < 8; ++words)
+    if (end = text.find(' ', end + 1); end == text.npos) return text;
+  return text.substr(0, end) + " ...";
+}
+
+}  // namespace
 
 SweepProgress::SweepProgress(const std::vector<Job>& jobs, std::vector<std::string> workloads, std::size_t at_once)
     : jobs_(jobs), estimate_(std::move(workloads), at_once), terminal_(isatty(fileno(stdout)) != 0) {
@@ -70,7 +81,8 @@ void SweepWarnings::tell_of(const std::string& point, const std::string& what) {
 void SweepWarnings::tell_of_others() const {
   for (const Told& t : told_)
     if (t.points.size() > 1)
-      tell("atoll: the warning of {} is also one of {}\n", t.points[0], listed(std::span(t.points).subspan(1)));
+      tell("atoll: the warning of {}, \"{}\", is also one of {}\n", t.points[0], first_words(t.what),
+           listed(std::span(t.points).subspan(1)));
 }
 
 }  // namespace atl

@@ -145,8 +145,8 @@ class Sweep(SweepTest):
         outcome = self.sweep(experiment=file, code=1)
         warning = r"(?m)^atoll: warning: (a__[xyz]): .*w/a.json lays data out for 4 chips .*, and the system has 3: "
         first, = re.findall(warning, outcome.err)  # of two that run beside each other, either
-        self.assertEqual(outcome.err.count("lays data out"), 1, outcome)
-        others, = re.findall(rf"\natoll: the warning of {first} is also one of (.*)\n", outcome.err)
+        (words, others), = re.findall(rf'\natoll: the warning of {first}, "(.*)", is also one of (.*)\n', outcome.err)
+        self.assertRegex(words, r"^\S*w/a.json lays data out for 4 chips \S+ \.\.\.$")
         self.assertEqual(sorted([first, *others.split(", ")]), ["a__x", "a__y", "a__z"])
         self.assertRegex(outcome.err, r"(?m)^  a__z: no.py: no such file")
         self.assertTrue(self.states(experiment=file)["a__z"][1].startswith("(no.py: no such file"))
@@ -204,12 +204,22 @@ class Sweep(SweepTest):
 
     def test_what_is_missing_beside_the_chosen_points_and_results_of_other_experiments_are_told(self):
         said = self.sweep("--only", "a__*", experiment=self.experiment()).out
-        self.assertIn("done, as chosen; 2 other points are missing; `atoll table", said)
+        self.assertIn("done, as chosen; 2 other points are not done; `atoll table", said)
         other = self.experiment(variants=[{"name": "mem"}])
         done = self.sweep(experiment=other)
         self.assertIn("has a__sm.h5, which is no point of this experiment: `atoll table` leaves it out", done.err)
         self.assertIn("all done; `atoll table", done.out)
         self.assertNotIn("no point of this experiment", self.sweep(experiment=other).err)
+
+    def test_points_that_are_not_done_beside_the_chosen_ones_are_counted_whatever_they_lack(self):
+        self.sweep("--only", "a__*", experiment=self.experiment())
+        said = self.sweep("--only", "b__mem", experiment=self.experiment()).out
+        self.assertIn("done, as chosen; 1 other point is not done; `atoll table", said)
+        # A result of other settings is one that is not done, and is not missing.
+        file = self.experiment(variants=[{"name": "mem", "set": {"llc.ways": 8}}, {"name": "sm", "set": {"llc.organisation": "sm_side"}}])
+        self.assertEqual({state for state, _ in self.states("--only", "*__mem", experiment=file).values()}, {"differs"})
+        said = self.sweep("--only", "*__sm", experiment=file).out
+        self.assertIn("done, as chosen; 2 other points are not done; `atoll table", said)
 
     def test_a_scale_for_all_leaves_that_of_a_workload_alone_and_recorded_traces_are_refused_at_once(self):
         trace = os.path.join(SOURCE, "inputs", "workloads", "traces", "vectoradd.h5")
