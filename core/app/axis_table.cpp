@@ -147,6 +147,20 @@ std::string compare_along(Experiment& e, const std::string& key) {
   return first;
 }
 
+std::string baseline_of_columns(const Experiment& e, const std::string& key) {
+  std::optional<Settings> common;
+  for (const Variant& v : e.variants) {
+    const auto value = setting(v, key);
+    if (!value) continue;
+    const auto base = std::ranges::find(e.variants, v.baseline, &Variant::name);
+    if (base == e.variants.end() || setting(*base, key) != value) return "";
+    const Settings of_base = rest(e, *base, key);
+    if (common && !alike(*common, of_base)) return "";
+    common = of_base;
+  }
+  return common ? label_of(*common, false) : "";
+}
+
 std::vector<std::string> differing_keys(const Experiment& e) {
   std::vector<std::string> keys;
   for (const Variant& v : e.variants)

@@ -16,6 +16,10 @@ TextTable by_axis(const TextTable& table, const Experiment& experiment, const st
 /// variant's baseline becomes its counterpart at the first value, which is returned. Else nothing changes, and it is "".
 std::string compare_along(Experiment& experiment, const std::string& key);
 
+/// What the variants that set `key` are compared with, where that is their counterparts in the same column and these are
+/// alike in all else: what the counterparts set. "": they are compared with something else, or the counterparts set nothing.
+std::string baseline_of_columns(const Experiment& experiment, const std::string& key);
+
 /// The keys to which variants give different values.
 std::vector<std::string> differing_keys(const Experiment& experiment);
 

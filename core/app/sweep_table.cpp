@@ -1,6 +1,7 @@
 #include "core/app/sweep_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -246,6 +247,31 @@ std::set<std::string> unlike_work(const SweepResults& s) {
       if (const RunResult* ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline); ours && base)
         for (std::string& name : unlike_work(*ours, *base)) names.insert(std::move(name));
   return names;
+}
+
+std::string different_baselines(const Experiment& e) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // baselines and who refers to them
+  for (const Variant& v : e.variants) {
+    auto group = std::ranges::find(groups, v.baseline, [](const auto& g) { return g.first; });
+    if (group == groups.end()) group = groups.insert(group, {v.baseline, {}});
+    if (v.baseline != v.name) group->second.push_back(v.name);
+  }
+  if (groups.size() < 2 || std::ranges::all_of(groups, [](const auto& g) { return g.second.empty(); })) return "";
+  std::ranges::stable_sort(groups, {}, [](const auto& g) { return g.second.size(); });
+  constexpr std::size_t kShown = 5;
+  // Most of an experiment's variants have its own baseline, and need not be named.
+  const bool others = groups.back().second.size() > groups[groups.size() - 2].second.size() && groups.size() <= kShown;
+  std::vector<std::string> words;
+  for (const auto& [baseline, names] : groups) {
+    const bool last = words.size() + 1 == groups.size();
+    words.push_back(names.empty() ? baseline + " to itself"
+                                  : fmt::format("{} to {}", last && others ? "others" : listed(names), baseline));
+  }
+  std::string out = fmt::format(
+      "columns refer to different baselines: {}",
+      fmt::join(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), kShown)), "; "));
+  if (words.size() > kShown) out += fmt::format("; and {} more", words.size() - kShown);
+  return out;
 }
 
 std::vector<std::string> of_fewer_workloads(const TextTable& table) {

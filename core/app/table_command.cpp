@@ -36,18 +36,30 @@ Metric metric_named(const std::string& name) {
                                                          : fmt::format(", did you mean `{}`?", close)));
 }
 
+/// What all ratios refer to; "": to different variants, which a note names.
+std::string baseline_text(const Experiment& e, const std::string& by) {
+  const std::string& first = e.variants.front().baseline;
+  if (std::ranges::all_of(e.variants, [&](const Variant& v) { return v.baseline == first; })) return first;
+  const std::string of_columns = by.empty() ? "" : baseline_of_columns(e, by);
+  return of_columns.empty() ? "" : of_columns + " in the same column";
+}
+
 /// What the numbers are, above a table for people. `over`: the value of `by` whose runs they refer to; "": the baselines'.
 std::string heading(const SweepResults& sweep, const std::string& metric, bool relative, const std::string& by,
                     const std::string& over) {
   const Experiment& e = sweep.experiment;
+  const std::string baseline = baseline_text(e, by);
   std::string out = "Speed-up (ratio of times)";
   if (metric != kSpeedup) {
     const Metric m = metric_named(metric);
     out = fmt::format("{}: {}", relative ? metric : m.with_unit(), m.doc);
   }
   if (metric == kSpeedup && !over.empty()) out += fmt::format(" over {} = {}", by, over);
+  if (metric == kSpeedup && over.empty() && !baseline.empty()) out += " over " + baseline;
   if (metric != kSpeedup && relative)
-    out += over.empty() ? "; over the baseline's" : fmt::format("; over that at {} = {}", by, over);
+    out += !over.empty()      ? fmt::format("; over that at {} = {}", by, over)
+           : baseline.empty() ? "; over the baseline's"
+                              : "; over that of " + baseline;
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
   if (!by.empty()) out += fmt::format("; columns: {}", by);
   std::set<std::uint64_t> scales;
@@ -88,8 +100,10 @@ bool in_cycles(const std::string& metric) {
 
 /// What the figures are not, and what they lack.
 void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector<std::string>& fewer, Notes notes) {
-  if (o.by.empty() && (o.relative || std::ranges::count(o.metrics, kSpeedup) > 0))
-    if (const std::string why = why_all_is_one(sweep.experiment); !why.empty()) notes.add(why);
+  const bool ratios = o.relative || std::ranges::count(o.metrics, kSpeedup) > 0;
+  if (ratios && o.by.empty())
+    for (const std::string& note : {why_all_is_one(sweep.experiment), different_baselines(sweep.experiment)})
+      if (!note.empty()) notes.add(note);
   if (!sweep.experiment.sample.empty() && o.csv)  // elsewhere the heading says it
     notes.add(fmt::format("all runs are sampled ({}): figures are extrapolated", sweep.experiment.sample));
   for (const auto& [point, run] : sweep.runs)

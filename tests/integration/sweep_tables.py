@@ -145,6 +145,10 @@ class Tables(SweepTest):
         wanted = [plain["a"][head.index(f"sm_bandwidth_gbps-{v}")] for v in (4, 64)]
         self.assertEqual([row for row in table[1:] if row], [[name, *wanted] for name in
                          ("a sm_side", "ALL harmonic mean sm_side", "ALL IPC-first mean sm_side")])
+        self.assertTrue(self.succeeds(["table", out, "--by", "link.bandwidth_gbps"]).out.startswith(
+            "Speed-up (ratio of times) over memory_side in the same column; columns: link.bandwidth_gbps\n"))
+        self.assertIn("\ncolumns refer to different baselines: sm_bandwidth_gbps-4 to mem_bandwidth_gbps-4; "
+                      "sm_bandwidth_gbps-64 to mem_bandwidth_gbps-64\n", self.succeeds(["table", out]).out)
         rows = [row[0] for row in self.csv_of(out, "--by", "link.bandwidth_gbps", "--metric", "cycles") if row]
         self.assertEqual(rows, ["cycles", "a memory_side", "a sm_side"])
         self.refused(["table", out, "--by", "link.bandwidth_gbp"], 2, "did you mean `link.bandwidth_gbps`", layouts=(None,))
@@ -225,6 +229,26 @@ class Tables(SweepTest):
         self.assertEqual(table["a"]["two"], "-")
         self.assertNotEqual(table["b"]["two"], "-")
         self.assertIn("no ratios of unlike work (chips)", said)
+
+    def test_the_heading_names_the_baseline_and_a_note_those_of_columns_that_have_others(self):
+        sm = {"llc.organisation": "sm_side"}
+        self.sweep(experiment=self.experiment(baseline="mem"))
+        for more, blank in (([], ""), (["--markdown"], "\n")):
+            text = self.succeeds(["table", self.path("out"), "-m", "speedup,cycles", "--relative", *more]).out
+            self.assertTrue(text.startswith("Speed-up (ratio of times) over mem\n" + blank), text)
+            self.assertRegex(text, r"\ncycles: .*; over that of mem\n")
+            self.assertNotIn("baselines", text)
+        self.sweep("--only", "*__m*", experiment=self.experiment(baseline="mem", variants=[
+            {"name": "mem"}, {"name": "more"}, {"name": "much"}, {"name": "own", "baseline": "more", "set": sm}]))
+        note = "columns refer to different baselines: own to more; others to mem\n"
+        shown = self.succeeds(["table", self.path("out")]).out
+        self.assertTrue(shown.startswith("Speed-up (ratio of times)\n"), shown)
+        self.assertIn("\n" + note, shown)
+        self.assertIn("\n\n- " + note, self.succeeds(["table", self.path("out"), "--markdown"]).out)
+        self.assertNotIn("baselines", self.succeeds(["table", self.path("out"), "-m", "cycles"]).out)
+        table, said = self.table()
+        self.assertEqual(list(table["a"]), ["mem", "more", "much", "own"])
+        self.assertIn(note, said)
 
     def test_a_result_of_another_workload_is_in_no_row(self):
         self.sweep(experiment=self.experiment())
@@ -331,7 +355,7 @@ class Tables(SweepTest):
         os.remove(self.path("out/a__sm.h5"))
         outcome = self.succeeds(["table", self.path("out"), "--markdown", "-m", "cycles", "--relative"])
         lines = outcome.out.splitlines()
-        self.assertEqual(lines[:3], ["cycles: end of the last kernel; over the baseline's; LLC and footprints divided by 2", "",
+        self.assertEqual(lines[:3], ["cycles: end of the last kernel; over that of mem; LLC and footprints divided by 2", "",
                                      "| cycles | mem | sm |"])
         at = next(n for n, line in enumerate(lines[2:], 2) if not line)
         self.assertTrue(all(line.startswith("|") for line in lines[2:at]))
