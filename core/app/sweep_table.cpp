@@ -249,6 +249,15 @@ std::set<std::string> unlike_work(const SweepResults& s) {
   return names;
 }
 
+std::vector<std::string> without_baseline(const SweepResults& s) {
+  std::vector<std::string> out;
+  for (const ExperimentWorkload& w : s.experiment.workloads)
+    for (const Variant& v : s.experiment.variants)
+      if (!v.baseline.empty() && run_of(s, w.name, v.name) && !run_of(s, w.name, v.baseline))
+        out.push_back(fmt::format("{}__{} (over {})", w.name, v.name, v.baseline));
+  return out;
+}
+
 std::string different_baselines(const Experiment& e) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // baselines and who refers to them
   for (const Variant& v : e.variants) {

@@ -29,6 +29,9 @@ SweepResults read_sweep(const std::string& folder);
 /// What makes runs and their baselines unlike work (core/stats/unlike_work.hpp): there is no speed-up of such.
 std::set<std::string> unlike_work(const SweepResults& sweep);
 
+/// Points that have a result and whose baseline has none: in their cells no ratio can stand. With the baseline's variant.
+std::vector<std::string> without_baseline(const SweepResults& sweep);
+
 /// Which variants refer to which baselines, for a line below a table; "": all to one, or each to itself.
 std::string different_baselines(const Experiment& experiment);
 

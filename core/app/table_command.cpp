@@ -104,6 +104,11 @@ void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector
   if (ratios && o.by.empty())
     for (const std::string& note : {why_all_is_one(sweep.experiment), different_baselines(sweep.experiment)})
       if (!note.empty()) notes.add(note);
+  if (const auto points = without_baseline(sweep); ratios && !points.empty())
+    notes.add(
+        fmt::format("{}, but not {} baseline: {}",
+                    points.size() == 1 ? "1 point has a result" : fmt::format("{} points have a result", points.size()),
+                    points.size() == 1 ? "its" : "their", listed(points)));
   if (!sweep.experiment.sample.empty() && o.csv)  // elsewhere the heading says it
     notes.add(fmt::format("all runs are sampled ({}): figures are extrapolated", sweep.experiment.sample));
   for (const auto& [point, run] : sweep.runs)

@@ -250,6 +250,19 @@ class Tables(SweepTest):
         self.assertEqual(list(table["a"]), ["mem", "more", "much", "own"])
         self.assertIn(note, said)
 
+    def test_points_whose_baseline_has_no_result_are_named(self):
+        variants = [{"name": "mem"}, {"name": "sm", "set": {"llc.organisation": "sm_side"}}]
+        file = self.experiment(variants=variants, baseline="mem")
+        self.sweep("--only", "a__sm", experiment=file)
+        said = "1 point has a result, but not its baseline: a__sm (over mem)\n"
+        self.assertIn(said, self.succeeds(["table", self.path("out")]).out)
+        self.assertIn(said, self.table("-m", "cycles", "--relative")[1])
+        self.assertNotIn(said, self.table("-m", "cycles")[1])
+        self.sweep("--only", "*__sm", experiment=file)
+        self.assertIn("2 points have a result, but not their baseline: a__sm (over mem), b__sm (over mem)\n", self.table()[1])
+        self.sweep(experiment=file)
+        self.assertNotIn("baseline", self.table()[1])
+
     def test_a_result_of_another_workload_is_in_no_row(self):
         self.sweep(experiment=self.experiment())
         for variant in ("mem", "sm"):
