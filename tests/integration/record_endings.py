@@ -174,7 +174,8 @@ class Endings(OneProgram):
         self.assertEqual((outcome.code, self.kernels_in_trace(outcome)), (128 + signal.SIGABRT, 1), outcome)
 
     def test_a_handler_of_the_program_that_gives_the_signal_back_and_raises_it_again(self):
-        for arguments, number, text in ((["abort"], signal.SIGABRT, "Aborted"), ([], signal.SIGSEGV, "Segmentation fault")):
+        none: list[str] = []
+        for arguments, number, text in ((["abort"], signal.SIGABRT, "Aborted"), (none, signal.SIGSEGV, "Segmentation fault")):
             outcome = self.record(self.binary, "gives back", *arguments, options=("--force",))
             self.assertEqual(outcome.code, 128 + number, outcome)
             self.assertEqual(self.kernels_in_trace(outcome), 1)

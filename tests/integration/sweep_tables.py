@@ -233,7 +233,8 @@ class Tables(SweepTest):
     def test_the_heading_names_the_baseline_and_a_note_those_of_columns_that_have_others(self):
         sm = {"llc.organisation": "sm_side"}
         self.sweep(experiment=self.experiment(baseline="mem"))
-        for more, blank in (([], ""), (["--markdown"], "\n")):
+        plain: list[str] = []
+        for more, blank in ((plain, ""), (["--markdown"], "\n")):
             text = self.succeeds(["table", self.path("out"), "-m", "speedup,cycles", "--relative", *more]).out
             self.assertTrue(text.startswith("Speed-up (ratio of times) over mem\n" + blank), text)
             self.assertRegex(text, r"\ncycles: .*; over that of mem\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 CHIP_AND_RUN = {f"unit_{part}" for part in ("engine", "comm", "stats", "partition", "monitor", "control", "dram", "policies",
                                             "bench", "checkpoint")}
+READERS = {"atoll_inputs", "atoll_executors"}
 INPUTS = {f"unit_inputs_{part}" for part in ("config", "workload", "experiment", "trace")}
 # Each defines what another source does, or replaces operator new.
 ALONE = ("tests/plugins/", "distributed/mpi_main.cpp", "equal_bytes_test.cpp")
@@ -58,8 +59,8 @@ def main() -> None:
     kept: list[Unit] = []
     merged: dict[str, tuple[list[str], list[str]]] = {}
     for unit in json.loads(database.read_text(encoding="utf-8")):
-        target = re.search(r"tests/CMakeFiles/(\w+)\.dir/", unit["command"])
-        group = group_of(target.group(1)) if target else ""
+        target = re.search(r"(tests/)?CMakeFiles/(\w+)\.dir/", unit["command"])
+        group = "" if target is None else group_of(target[2]) if target[1] else "readers" if target[2] in READERS else ""
         sources = sources_of(unit)
         apart = [s for s in sources if any(name in s for name in ALONE)]
         if not group or apart == sources:

@@ -19,8 +19,7 @@ ResponseNetwork::ResponseNetwork(Context& c) : c_(c), port_(c.machine.cluster_po
 void ResponseNetwork::pump(std::uint32_t port) {
   Port& out = port_[port];
   while (!out.fifo.empty()) {
-    if (!out.server.idle(c_.now()))
-      return c_.call_once(out.timed, out.server.idle_from(), EventKind::response_port, port);
+    if (!out.server.idle(c_.now())) return c_.call_once(out.timed, out.server.idle_from(), EventKind::response_port, port);
     const Packet p = out.fifo.take();
     const std::uint32_t bytes = c_.machine.bytes(p);
     ++c_.count[Counter::noc_response_packets];

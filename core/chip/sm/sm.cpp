@@ -202,7 +202,8 @@ void Sm::shared_access(std::uint32_t warp, const Op& op) {
   shared_free_ = start + op.issue;
   if (op.slot != kNoSlot) {
     part_begins(warp, op.slot);
-    part_done_at(start + op.issue - 1 + c_.machine.config.sm.shared_latency_cycles, static_cast<std::uint8_t>(warp), op.slot);
+    part_done_at(start + op.issue - 1 + c_.machine.config.sm.shared_latency_cycles, static_cast<std::uint8_t>(warp),
+                 op.slot);
   }
   advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
 }
