@@ -31,7 +31,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
         std::max<Cycle>(longest_wire_, w.latency_cycles + config_.link.credit_cycles + config_.control.sample_cycles);
   for (const KernelInfo& k : kernels_) {
     // Known before the first cycle: a long run would end here without a result.
-    for (LpId chip = 0; chip < config_.compute_chips(); ++chip)
+    for (LpId chip = 0; chip < (k.parts.empty() ? 1 : config_.compute_chips()); ++chip)
       require_fit(config_.sm, result_.kernels.size(), kernel_on(k, machine.devices, chip));
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();

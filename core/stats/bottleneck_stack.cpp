@@ -41,6 +41,16 @@ static_assert(parts_stand_at_their_ids());
 
 double at(const Waits& w, Wait wait) { return static_cast<double>(w[static_cast<std::size_t>(wait)]); }
 
+double spent(const WaitCensus& chip, Span of) { return static_cast<double>(chip.span[static_cast<std::size_t>(of)]); }
+
+/// From when the last chip has drained until all are told so: control.latency_cycles, there and back. That chip waits for
+/// nobody but the controller.
+double told(std::span<const WaitCensus> chips) {
+  double least = chips.empty() ? 0 : spent(chips[0], Span::waiting);
+  for (const WaitCensus& c : chips) least = std::min(least, spent(c, Span::waiting));
+  return least;
+}
+
 /// `amount` in proportion to `by`. False: there is nothing to go by.
 bool share_out(Stack& to, double amount, const Stack& by) {
   const double whole = by.total();
@@ -295,20 +305,9 @@ void fill_unseen(StackResult& stack) {
   }
 }
 
-namespace {
-double spent(const WaitCensus& chip, Span of) { return static_cast<double>(chip.span[static_cast<std::size_t>(of)]); }
-
-/// From when the last chip has drained until all are told so: control.latency_cycles, there and back. That chip waits for
-/// nobody but the controller.
-double told(std::span<const WaitCensus> chips) {
-  double least = chips.empty() ? 0 : spent(chips[0], Span::waiting);
-  for (const WaitCensus& c : chips) least = std::min(least, spent(c, Span::waiting));
-  return least;
-}
-}  // namespace
-
 std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpan& span, std::span<const WaitCensus> chips) {
   const Resolver resolver(machine, chips);
+  const double by_controller = told(chips);
   std::vector<Stack> out;
   for (std::size_t c = 0; c < chips.size(); ++c) {
     Stack s;
@@ -317,7 +316,7 @@ std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpa
     const auto take = [&](double cycles) { return cycles = std::clamp(cycles, 0.0, left), left -= cycles, cycles; };
     s[Part::launch] = take(static_cast<double>(span.started) - static_cast<double>(span.launched));
     const double running = take(spent(chips[c], Span::running));
-    s[Part::flush] = take(spent(chips[c], Span::changing) + spent(chips[c], Span::draining) + told(chips) +
+    s[Part::flush] = take(spent(chips[c], Span::changing) + spent(chips[c], Span::draining) + by_controller +
                           spent(chips[c], Span::flushing));
     s[Part::coherence] = take(spent(chips[c], Span::invalidating));
     s[Part::balance] = left;  // the rest of waiting, and idle until the last chip is done

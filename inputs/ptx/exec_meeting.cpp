@@ -12,7 +12,6 @@ bool same_kind(const Inst& a, const Inst& b) { return a.run == b.run && a.option
 /// Everybody who is at such an instruction with this mask.
 Meeting gather_members(Warp& w, const Inst& i, std::uint32_t named, std::uint32_t here) {
   Meeting m;
-  m.named = named;
   m.add({&w, &i, here});
   for (std::uint32_t p = w.frame().first_path; p < w.paths.size(); ++p) {
     const Path& path = w.paths[p];
@@ -200,11 +199,11 @@ void meet(Warp& w, const Inst& i, Exchange exchange) {
     const std::uint32_t here = left & lanes_where([&](unsigned l) { return mask[l] == named; });
     left &= ~here;
     Meeting m;
-    m.named = named;
     if ((named & alive & ~here) == 0)
       m.add({&w, &i, here});
     else
       m = gather_members(w, i, named, here);
+    m.named = named;
     const std::uint32_t missing = named & alive & ~m.members;
     if (missing != 0 && !w.alone && (path_of(w, missing) != kNone || (missing & elsewhere(w)) != 0)) {
       waiting[waits++] = {named, here};
