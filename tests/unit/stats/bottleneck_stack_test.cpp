@@ -60,7 +60,16 @@ TEST_CASE("the chip that drains last waits for the controller, and the others fo
   CHECK(s[0][flush] == 90);
   CHECK(s[0][balance] == 110);  // 80 for the other chip, and 30 in which it is done
   CHECK(s[1][flush] == 90);
-  CHECK(bottleneck_stack(e.machine, {0, 100, 1100}, std::span(e.chips).first(1))[0][balance] == 30);
+}
+
+TEST_CASE("a chip alone waits for nobody but the controller") {
+  Example e;
+  e.machine.neighbours = {{}};
+  e.chips.assign(1, WaitCensus(1));
+  e.chips[0].span[static_cast<std::size_t>(Span::running)] = 800;
+  e.chips[0].span[static_cast<std::size_t>(Span::waiting)] = 120;
+  CHECK(e.first()[flush] == 120);
+  CHECK(e.first()[balance] == 80);
 }
 
 TEST_CASE("loads that are in no queue are on their way, in proportion to the unloaded latencies") {
