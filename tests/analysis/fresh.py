@@ -54,6 +54,7 @@ class Fresh(support.FolderTest):
             figures = [line[4:] for line in lines.splitlines() if " x  " in line]
             self.assertEqual(figures, [line for line in said if " x  " in line])
 
+    @support.without_drawings
     def test_a_new_result_is_read_and_agrees_with_atoll_info(self) -> None:
         path = self.folder / "new.h5"
         sets = [word for key in SMALL for word in ("--set", key)]
@@ -110,6 +111,7 @@ class Fresh(support.FolderTest):
         run = atoll_analysis.load(path)
         self.assertAlmostEqual(points.read(path)["links"], run.totals["link.bytes"].sum() / run.cycles / (8 * 20))
 
+    @support.without_drawings
     def test_a_flipped_bit_is_found_before_hdf5_reads_and_looked_past_if_forced(self) -> None:
         path = self.folder / "new.h5"
         atoll("run", "sac-4chip", "-w", support.DATA / "workload.json", *[w for k in SMALL for w in ("--set", k)], "-o", path)

@@ -160,6 +160,7 @@ class Rankings(support.unittest.TestCase):
 
 
 class Pages(support.FolderTest):
+    @support.without_drawings
     def test_the_page_of_a_sweep_has_the_sentences_and_a_row_for_each_place(self) -> None:
         read = atoll_analysis.load_sweep(self.sweep())
         found = rankings(read)
@@ -169,6 +170,7 @@ class Pages(support.FolderTest):
         for line in sentences(found):
             self.assertIn(line, page)
 
+    @support.without_drawings
     def test_the_page_of_a_sampled_sweep_says_why_it_has_no_reasons(self) -> None:
         folder = self.sweep()
         experiment = json.loads((folder / "experiment.json").read_text())
@@ -181,6 +183,7 @@ class Pages(support.FolderTest):
         self.assertEqual((len(read.runs), [r.spent.empty for r in rankings(read)]), (6, [True, True]))
         self.assertIn("No reasons are given for sampled runs", sweep_report.page(read, self.folder))
 
+    @support.without_drawings
     def test_the_page_says_that_runs_of_different_scales_are_not_compared_and_only_there(self) -> None:
         folder = self.sweep()
         self.assertNotIn("different work", sweep_report.page(atoll_analysis.load_sweep(folder), self.folder))
@@ -188,6 +191,7 @@ class Pages(support.FolderTest):
         read = atoll_analysis.load_sweep(folder)
         self.assertIn(read.work_note, sweep_report.page(read, self.folder))
 
+    @support.without_drawings
     def test_the_page_says_that_times_are_compared_where_core_clocks_differ_and_only_there(self) -> None:
         folder = self.sweep()
         self.assertNotIn("core clocks", sweep_report.page(atoll_analysis.load_sweep(folder), self.folder))

@@ -190,6 +190,7 @@ class CountersOfOtherAtolls(support.FolderTest):
         self.path = self.result("sac.h5")
         self.whole = atoll_analysis.load(self.path)
 
+    @support.without_drawings
     def test_one_that_the_file_does_not_have_is_zero_in_sums_rates_and_metrics(self) -> None:
         missing = ("llc.hits", "dram.read_bytes")
         with support.edited(self.path) as file:
@@ -208,6 +209,7 @@ class CountersOfOtherAtolls(support.FolderTest):
         self.assertEqual(list(judged(old)["bandwidth.measured"]), list(judged(whole)["bandwidth.measured"]))
         self.assertIn(old.digest, run_report.page(old))
 
+    @support.without_drawings
     def test_one_that_only_the_file_has_is_a_column_and_on_the_page(self) -> None:
         with support.edited(self.path) as file:
             for group in ("series", "totals"):
@@ -247,6 +249,7 @@ class Sampled(support.FolderTest):
         self.assertEqual((whole["energy.total"], whole["energy.llc"]), (2.5, 0.5))
         self.assertEqual(simulated["cycles"], r.cycles)
 
+    @support.without_drawings
     def test_its_page_says_so_and_pages_of_several_refuse_it(self) -> None:
         page = run_report.page(atoll_analysis.load(self.path))
         self.assertIn("launches simulated", page)

@@ -107,6 +107,7 @@ class RunPage(PageTest):
             self.assertEqual(text.count("<figure"), titles + 1, name)
             self.assertLess(len(text), 800_000)
 
+    @support.without_drawings
     def test_the_host_time_is_as_the_program_prints_it(self) -> None:
         run = atoll_analysis.load(self.result())
         page = run_report.page(dataclasses.replace(run, provenance={**run.provenance, "host_seconds": 1234.4}))
@@ -136,6 +137,7 @@ class RunPage(PageTest):
         self.assertIn("hit rate, measured", head)
         self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: GB/s")], f"{eab:,.0f}")
 
+    @support.without_drawings
     def test_data_structures_stand_with_who_asked_and_where_they_are(self) -> None:
         path = self.result()
         self.assertNotIn("Data structures", page_of("sac.h5"))
@@ -158,6 +160,7 @@ class RunPage(PageTest):
         self.assertEqual(page.row("2", "mix")[4], "unfinished")
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
 
+    @support.without_drawings
     def test_what_a_trace_lacks_is_on_the_pages_of_its_runs(self) -> None:
         folder = self.sweep()
         with support.edited(folder / "alone__sm.h5") as file:
@@ -170,6 +173,7 @@ class RunPage(PageTest):
         self.assertIn(f"The workload {text}", page.text)
         self.assertIn("kernels 3-5", page.text)
 
+    @support.without_drawings
     def test_what_runs_warned_of_is_on_their_pages_but_for_keys_that_other_points_use(self) -> None:
         folder = self.sweep()
         with support.edited(folder / "alone__sm.h5") as file:
@@ -181,6 +185,7 @@ class RunPage(PageTest):
         self.assertIn("1 run warned: pages are <far>.", page)
         self.assertNotIn("sac.threshold", page)
 
+    @support.without_drawings
     def test_the_line_below_the_title_says_how_much_of_the_workload_a_run_is_of(self) -> None:
         def line(text: str) -> str:
             self.check(text)
@@ -195,6 +200,7 @@ class RunPage(PageTest):
                       line(run_report.page(atoll_analysis.load(path))))
         self.assertIn("12,000 cycles (stopped early) · digest ", line(page_of("cut.h5")))
 
+    @support.without_drawings
     def test_variants_that_are_one_simulation_are_named(self) -> None:
         folder = self.sweep()
         before = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder)).text
@@ -264,6 +270,7 @@ class RunPage(PageTest):
 
 
 class SweepPage(PageTest):
+    @support.without_drawings
     def test_table_of_speedups_with_means_below(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
         page = self.check(sweep_report.page(sweep, sweep.path))
@@ -273,6 +280,7 @@ class SweepPage(PageTest):
         self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *harmonic])
         self.assertEqual(page.row("link.bandwidth_gbps"), ["link.bandwidth_gbps", "96", "96", "12"])
 
+    @support.without_drawings
     def test_points_are_linked_their_reports_first_if_they_are_of_these_results(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
         for name, of in (("mixed__sm", "mixed__sm"), ("mixed__mem", "mixed__narrow")):  # the latter's run was made again
@@ -296,6 +304,7 @@ class SweepPage(PageTest):
         (folder / "mixed__sm.h5").unlink()
         self.assertNotIn("fewer workloads", sweep_report.page(atoll_analysis.load_sweep(folder), folder))
 
+    @support.without_drawings
     def test_a_result_of_other_settings_is_a_missing_point_and_not_in_the_figures(self) -> None:
         folder = self.sweep()
         shutil.copy(folder / "mixed__sm.h5", folder / "mixed__mem.h5")
@@ -327,6 +336,7 @@ class Command(support.FolderTest):
             code = cli.report([str(word) for word in words])
         return code, out.getvalue(), err.getvalue()
 
+    @support.without_drawings
     def test_a_report_stands_beside_its_result(self) -> None:
         path = self.result()
         code, out, err = self.report(path)
@@ -354,6 +364,7 @@ class Command(support.FolderTest):
             "warning: 4 of 6 points have no usable result, such as mixed__narrow (no result)."])
         self.assertIn('href="mixed__mem.html"', (folder / "report.html").read_text(encoding="utf-8"))
 
+    @support.without_drawings
     def test_a_point_that_takes_too_long_is_named_and_the_others_have_their_pages(self) -> None:
         folder, out, err = self.sweep(), io.StringIO(), io.StringIO()
 
@@ -378,6 +389,7 @@ class Command(support.FolderTest):
         self.assertEqual(code, 2)
         self.assertIn("this sweep has no figure", err)
 
+    @support.without_drawings
     def test_a_page_that_does_not_fit_is_told_by_its_name_and_leaves_nothing(self) -> None:
         path, before = self.result(), resource.getrlimit(resource.RLIMIT_FSIZE)
         ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -392,6 +404,7 @@ class Command(support.FolderTest):
                               "-o FILE writes it elsewhere\n")
         self.assertEqual([p.name for p in self.folder.iterdir()], ["sac.h5"])
 
+    @support.without_drawings
     def test_folders_that_cannot_be_written_to_are_told_with_a_way_out(self) -> None:
         path, read_only = self.result("cut.h5"), OSError(errno.EROFS, "Read-only file system", ".cut.part.html")
         with unittest.mock.patch.multiple(pathlib.Path, write_text=unittest.mock.Mock(side_effect=read_only),

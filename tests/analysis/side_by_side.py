@@ -142,6 +142,7 @@ class SideBySide(support.FolderTest):
         self.assertRegex(page, r">\+\d+\.\d %<")
         self.assertNotRegex(page, r">-\d|>[-−+]0(\.0 %)?<", "one sign for minus, none before 0")
 
+    @support.without_drawings
     def test_with_core_clocks_that_differ_times_are_compared_in_cycles_of_the_baselines_clock(self) -> None:
         base, other = self.results[0], self.results[2]
         fast = dataclasses.replace(other, config=pd.Series({**other.config.to_dict(), "core_clock_mhz": 2000.0}, dtype=object))
@@ -216,6 +217,7 @@ class SideBySide(support.FolderTest):
         assert ours is not None
         ratio_range(ours, pickle.loads(said.stdout))
 
+    @support.without_drawings
     def test_runs_of_different_versions_are_named_with_a_warning(self) -> None:
         self.assertEqual(self.compared.version_note, "")
         one, other = (dataclasses.replace(r, provenance={**r.provenance, "version": "9.0", "git_commit": commit})
@@ -227,6 +229,7 @@ class SideBySide(support.FolderTest):
         self.assertIn(found.version_note, page)
         self.assertIn("written by Atoll 9.0 (abc), 9.0 (def).", page)
 
+    @support.without_drawings
     def test_what_runs_are_of_and_warned_of_is_on_the_page_even_where_it_is_the_same_in_all(self) -> None:
         for path, warned in zip(self.paths, ("pages are far", "pages are far\nno <caches>")):
             support.set_key(path, "scale", 16)

@@ -9,6 +9,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,10 @@ if _missing():
     sys.exit(_SKIPPED)
 
 sys.path.insert(0, str(HERE.parent.parent / "analysis"))  # when started by hand
+
+
+#: Decorates a test of a page's words: drawing its figures takes most of the time of making a page.
+without_drawings = unittest.mock.patch("atoll_analysis.svg.inline", lambda chart: "")
 
 
 def packed(name: str) -> bytes:

@@ -302,6 +302,7 @@ class Strangers(support.FolderTest):
             self.provenance(point, policy_digest="a" if point == "mixed__narrow" else "b")
         self.assertEqual(self.missing(), {"mixed__narrow": "of another version of the policy mine.py than alone__narrow"})
 
+    @support.without_drawings
     def test_a_policy_that_was_edited_behind_its_runs_is_told_of(self) -> None:
         policy = self.path.parent / "mine.py"
         policy.write_text("class Policy: pass\n")
@@ -329,6 +330,7 @@ class Strangers(support.FolderTest):
             self.provenance(f"mixed__{variant}", workload=str(file), workload_digest=digest_of_file(file))
         return file
 
+    @support.without_drawings
     def test_a_workload_that_was_edited_behind_its_runs_is_told_of_whatever_time_it_is_given(self) -> None:
         file = self.workload('{"seed": 1}')
         sweep = atoll_analysis.load_sweep(self.path)
@@ -349,6 +351,7 @@ class Strangers(support.FolderTest):
             self.workload('{"seed": 1}').write_text(text)
             self.assertEqual(atoll_analysis.load_sweep(self.path).changed, ())
 
+    @support.without_drawings
     def test_results_of_several_versions_are_told_of(self) -> None:
         self.assertEqual(atoll_analysis.load_sweep(self.path).version_note, "")
         self.provenance("mixed__sm", version="9.0", git_commit="abc")

@@ -2,23 +2,19 @@
 
 import os
 import resource
-import shutil
 import subprocess
-import sys
 
 import program
+import recorded_program
+from recorded_program import NVCC
 
-NVCC = shutil.which("nvcc")
-RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")  # not in sanitizer builds
 KERNEL = "__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { int* p; cudaMalloc(&p, 1 << 20);\n" \
          "for (int i = 0; i < 20; ++i) k<<<2048, 128>>>(p + 7 * i); return cudaDeviceSynchronize(); }\n"
 
 
-class Refused(program.ProgramTest):
+class Refused(recorded_program.RecordTest):
     def compiled(self, *flags, name="program"):
-        source = self.write(name + ".cu", KERNEL)
-        subprocess.run([NVCC, "-o", self.path(name), *flags, source], check=True, capture_output=True)
-        return self.path(name)
+        return super().compiled(KERNEL, *flags, name=name)
 
     def record(self, binary, *options):
         return ["record", "-o", self.path("T.h5"), *options, "--", binary]
@@ -182,6 +178,4 @@ class Refused(program.ProgramTest):
 
 
 if __name__ == "__main__":
-    if not NVCC or not os.path.exists(RUNTIME):
-        sys.exit(program.SKIPPED)
-    program.main()
+    recorded_program.main()

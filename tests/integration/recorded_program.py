@@ -13,10 +13,21 @@ NVCC = shutil.which("nvcc")
 RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")  # not in sanitizer builds
 
 
+_compiled: dict[tuple[str, ...], bytes] = {}  # of a source and its flags: a compilation takes seconds
+
+
 class RecordTest(program.ProgramTest):
     def compiled(self, source, *flags, name="program"):
-        path = self.write(name + ".cu", source)
-        return self.nvcc(["-o", self.path(name), *flags, path], self.path(name))
+        path, binary, what = self.write(name + ".cu", source), self.path(name), (source, *flags)
+        if what in _compiled:
+            with open(binary, "wb") as file:
+                file.write(_compiled[what])
+            os.chmod(binary, 0o755)
+            return binary
+        self.nvcc(["-o", binary, *flags, path], binary)
+        with open(binary, "rb") as file:
+            _compiled[what] = file.read()
+        return binary
 
     def nvcc(self, arguments, output):
         done = subprocess.run([NVCC, *arguments], capture_output=True, text=True, check=False)

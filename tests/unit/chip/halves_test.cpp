@@ -75,7 +75,7 @@ TEST_CASE("two threads that run one chip do what one does, to the last event") {
   check_both(c);
 }
 
-TEST_CASE("two threads that run one chip have room for all requests that are on their way") {
+TEST_CASE("two threads that run one chip have room for all requests that are on their way" * doctest::test_suite("stress")) {
   SystemConfig c = one_chip();
   c.sm.count = 128, c.sm.warps = 64, c.l1.mshrs = 256, c.llc.latency_cycles = 900, c.noc.queue_packets = 1000;
   c.noc.cluster_gbps = c.noc.slice_gbps = 2000;

@@ -293,7 +293,8 @@ TEST_CASE("an L2 that serves SMs of one chip only spares the links what its chip
   CHECK(bytes(with_l2(2)) == 8 * line);
 }
 
-TEST_CASE("random programs on random machines with an L2 read nothing stale, lose nothing and leave every credit home") {
+TEST_CASE("random programs on random machines with an L2 read nothing stale, lose nothing and leave every credit home" *
+          doctest::test_suite("stress")) {
   std::uint64_t sectors = 0, hits = 0, written_back = 0;
   for (std::uint32_t seed = 1; seed <= 48; ++seed) {
     CAPTURE(seed);
@@ -322,7 +323,8 @@ TEST_CASE("random programs on random machines with an L2 read nothing stale, los
   CHECK(written_back > 10000);
 }
 
-TEST_CASE("homes without SMs keep directories of the L2s that ask them: random programs read nothing stale") {
+TEST_CASE("homes without SMs keep directories of the L2s that ask them: random programs read nothing stale" *
+          doctest::test_suite("stress")) {
   std::uint64_t sectors = 0, invalidations = 0, found = 0, acknowledged = 0;
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     CAPTURE(seed);

@@ -58,7 +58,8 @@ DramRules run_streams(const DramTiming& built, const DramTiming& promised, doubl
   return rules;
 }
 
-TEST_CASE("10^7 random commands over all presets, at the memory's clock and at another, keep every rule") {
+TEST_CASE("10^7 random commands over all presets, at the memory's clock and at another, keep every rule" *
+          doctest::test_suite("stress")) {
   constexpr std::uint64_t kCommands = 10'000'000;
   std::uint64_t commands = 0;
   for (const auto& preset : words<DramPreset>()) {

@@ -305,7 +305,8 @@ TEST_CASE("a point without its workload or with a wrong setting is refused by na
                        "a__mem_wayz-4: --set: unknown key `llc.wayz`, did you mean `llc.ways`?", InputError);
 }
 
-TEST_CASE("the experiments that come with Atoll can be read, and SAC's and REC's have all figures of their papers") {
+TEST_CASE("the experiments that come with Atoll can be read, and SAC's and REC's have all figures of their papers" *
+          doctest::test_suite("stress")) {
   const std::string folder = ATOLL_SOURCE_DIR "/inputs/experiments/";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const Experiment e = read_experiment(file.path());

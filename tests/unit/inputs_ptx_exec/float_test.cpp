@@ -29,7 +29,8 @@ static F64 f64(const std::string& body, const F64& a, const F64& b = {}, const F
   return evaluate<double>("f64", "f64", body, a, b, c);
 }
 
-TEST_CASE("every half in both places, with others of all kinds, gives what one rounding of the exact result gives") {
+TEST_CASE("every half in both places, with others of all kinds, gives what one rounding of the exact result gives" *
+          doctest::test_suite("stress")) {
   using H = lane::F16;
   constexpr unsigned kAll = 1u << 16;
   const auto model = [](const std::string& op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {

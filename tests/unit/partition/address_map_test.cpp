@@ -115,7 +115,8 @@ void check_bijection(const SystemConfig& config) {
   for (const auto& c : channels) CHECK(c.size() == std::max(1u, config.dram.channels / config.llc.slices));
 }
 
-TEST_CASE("every map is a bijection, fills whole rows, and gives a slice the fewest channels") {
+TEST_CASE("every map is a bijection, fills whole rows, and gives a slice the fewest channels" *
+          doctest::test_suite("stress")) {
   for (const auto& [mapping, slices, channels] : std::vector<std::tuple<Mapping, std::uint32_t, std::uint32_t>>{
            {Mapping::pae, 16, 8},         {Mapping::pae, 64, 32},         {Mapping::pae, 16, 16},
            {Mapping::pae, 8, 16},         {Mapping::pae, 32, 8},          {Mapping::pae, 1, 1},

@@ -69,7 +69,8 @@ void check_memory(const SystemConfig& c, std::uint8_t home) {
   for (const Counts* n : {&slices, &channels, &all_banks, &all_sets}) n->check_even();
 }
 
-TEST_CASE("slices, channels, banks and LLC sets are reached evenly by the pages of any home, in every preset") {
+TEST_CASE("slices, channels, banks and LLC sets are reached evenly by the pages of any home, in every preset" *
+          doctest::test_suite("stress")) {
   for (const PresetInfo& preset : list_presets()) {
     for (const std::uint32_t chips : {1u, 2u, 4u, 8u, 16u}) {
       for (const auto& [page, chunk] :
@@ -118,7 +119,8 @@ template <class LinesOf> void check_directory(const SystemConfig& c, std::uint8_
   sets.check_even();
 }
 
-TEST_CASE("the sets of a home's directory are reached evenly, whatever chunks and chips there are") {
+TEST_CASE("the sets of a home's directory are reached evenly, whatever chunks and chips there are" *
+          doctest::test_suite("stress")) {
   for (const char* protocol : {"directory", "hmg", "rec"}) {
     for (const std::uint32_t chips : {2u, 4u, 8u, 16u}) {
       for (const auto& [page, chunk] : {std::pair{4.0, 4.0}, {4, 64}, {4, 2048}, {2048, 2048}, {0.5, 0.5}, {1, 3}}) {
