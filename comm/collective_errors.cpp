@@ -4,6 +4,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/engine/exit_code.hpp"
+
 namespace atl {
 
 int exit_code_of(const std::exception_ptr& error) {
@@ -12,15 +14,15 @@ int exit_code_of(const std::exception_ptr& error) {
   } catch (const PeerFailure& e) {
     return e.exit_code();
   } catch (const InputError&) {
-    return 2;
+    return kExitInput;
   } catch (const SimulationError&) {
-    return 3;
+    return kExitSimulation;
   } catch (const IoError&) {
-    return 4;
+    return kExitFiles;
   } catch (const std::system_error&) {  // of the standard library, or fmt: standard output is full
-    return 4;
+    return kExitFiles;
   } catch (...) {
-    return 1;
+    return kExitOther;
   }
 }
 

@@ -17,7 +17,7 @@ class PeerFailure : public Error {
   int exit_code_;
 };
 
-/// 2: the user's input, 3: the simulation, 4: files, 1: anything else.
+/// An ExitCode.
 int exit_code_of(const std::exception_ptr& error);
 
 /// Collective: every rank says whether it failed (`mine`, null if not). If any did, all of them throw: the lowest rank

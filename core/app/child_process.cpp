@@ -17,6 +17,7 @@
 #include "comm/launcher.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/exit_code.hpp"
 
 namespace atl {
 namespace {
@@ -46,15 +47,15 @@ std::vector<char*> child_environment() {
 [[noreturn]] void become(char* const* argv, char* const* envp, int log, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(126);  // it ended before prctl
+  if (getppid() != parent) _exit(kExitNotExecutable);  // it ended before prctl
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) _exit(126);
+  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) _exit(kExitNotExecutable);
   execvpe(argv[0], argv, envp);
   tell("atoll: {}: cannot be started ({})\n", argv[0], std::strerror(errno));
-  _exit(127);
+  _exit(kExitNotFound);
 }
 
 }  // namespace

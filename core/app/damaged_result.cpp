@@ -19,6 +19,7 @@
 #include "core/app/tell.hpp"
 #include "core/control/checkpoint_file.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/exit_code.hpp"
 #include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "inputs/trace/trace_workload.hpp"
@@ -40,7 +41,7 @@ const char* what_ended(int number) {
 void on_end(int number) {
   for (const char* part : {"atoll: ", static_cast<const char*>(what_is_read.data()), ": ", what_ended(number), "\n"})
     say(part);
-  _exit(2);
+  _exit(kExitInput);
 }
 
 /// The signals of a reader at its bounds, or without its senses, go to `handler`.
@@ -80,7 +81,7 @@ void set_bounds(const std::string& path) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const auto complain = [complaints](std::string_view text) {
-    if (write(complaints, text.data(), text.size()) < 0) _exit(1);
+    if (write(complaints, text.data(), text.size()) < 0) _exit(kExitOther);
   };
   try {
     static_cast<void>(read_result(path));
@@ -89,7 +90,7 @@ void set_bounds(const std::string& path) {
   } catch (const std::exception& error) {
     complain(error.what());
   }
-  _exit(0);
+  _exit(kExitDone);
 }
 
 /// All that comes until the other end is closed.

@@ -17,6 +17,7 @@
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/stop_signals.hpp"
+#include "core/engine/exit_code.hpp"
 #include "core/engine/standard_descriptors.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/suggest.hpp"
@@ -61,7 +62,7 @@ int answer_first(CLI::App& app, int argc, char** argv) {
   const std::string close = atl::closest_key(word, known);
   std::fprintf(stderr, "atoll: there is no command `%s`%s; `atoll --help` lists all\n", word.c_str(),
                close.empty() ? "" : (", did you mean `" + close + "`?").c_str());
-  return 2;
+  return atl::kExitInput;
 }
 
 /// --threads, before all options are read: MPI has to know when it starts. 1 if it makes no sense, which is said later.
@@ -85,7 +86,7 @@ int threads_asked(int argc, char** argv) {
 int flushed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", std::strerror(errno));
-  return code == 0 ? 4 : code;
+  return code == 0 ? atl::kExitFiles : code;
 }
 
 }  // namespace
@@ -150,13 +151,13 @@ int main(int argc, char** argv) {       // NOLINT(bugprone-exception-escape): no
                                      : std::string(e.what());
       std::fprintf(stderr, "atoll: %s\nRun with --help for more information.\n", what.c_str());
     }
-    return fault ? 2 : 0;
+    return fault ? atl::kExitInput : atl::kExitDone;
   }
   try {
     commands.chosen();
   } catch (const std::bad_alloc&) {  // anywhere, also where others wait for this rank and would never hear of it
     commands.give_up(std::current_exception());
-    return 1;
+    return atl::kExitOther;
   } catch (...) {
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());

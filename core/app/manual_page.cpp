@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/app/completion.hpp"
+#include "core/engine/exit_code.hpp"
 #include "core/stats/version.hpp"
 
 namespace atl {
@@ -83,14 +84,15 @@ std::string manual_page(const CLI::App& app) {
   if (!options.empty()) page += ".SH OPTIONS\n" + options;
   if (!app.get_footer().empty()) page += ".SH NOTES\n" + paragraphs(app.get_footer());
   page += ".SH EXIT STATUS\n";
-  constexpr std::pair<int, const char*> kCodes[] = {{0, "success"},
-                                                    {1, "anything that no other code stands for"},
-                                                    {2, "the input or the command line was refused"},
-                                                    {3, "the simulation failed"},
-                                                    {4, "a file could not be read or written, or a monitor not be reached"},
-                                                    {75, "stopped with a checkpoint to go on from"},
-                                                    {130, "interrupted, with a result that says so"},
-                                                    {143, "ended by SIGTERM"}};
+  constexpr std::pair<int, const char*> kCodes[] = {
+      {kExitDone, "success"},
+      {kExitOther, "anything that no other code stands for"},
+      {kExitInput, "the input or the command line was refused"},
+      {kExitSimulation, "the simulation failed"},
+      {kExitFiles, "a file could not be read or written, or a monitor not be reached"},
+      {kExitCheckpointed, "stopped with a checkpoint to go on from"},
+      {kExitInterrupted, "interrupted, with a result that says so"},
+      {kExitTerminated, "ended by SIGTERM"}};
   for (const auto& [code, meaning] : kCodes) page += fmt::format(".TP\n{}\n{}\n", code, meaning);
   if (whole) {
     page += ".SH SEE ALSO\n";

@@ -17,6 +17,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/exit_code.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/version.hpp"
@@ -147,9 +148,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-/// The least exit code of what could not be started, as in a shell; those of signals are higher.
-constexpr int kNotStarted = 126;
-
 pid_t child = 0;
 void pass_on(int number) { kill(child, number); }
 
@@ -163,7 +161,7 @@ int run_program(const std::string& path, std::vector<std::string> arguments, std
     execve(path.c_str(), argv.data(), envp.data());
     const int error = errno;
     tell("atoll: {}: cannot be started ({})\n", path, std::strerror(error));
-    _exit(error == ENOENT ? kNotStarted + 1 : kNotStarted);
+    _exit(error == ENOENT ? kExitNotFound : kExitNotExecutable);
   }
   signal(SIGINT, SIG_IGN);  // the terminal sends it to the program as well
   signal(SIGQUIT, SIG_IGN);
@@ -229,7 +227,7 @@ void save_rest(const cuda::RecordOptions& options) {
 void say_no_trace(const std::string& program, int code) {
   constexpr char kWhat[] = "launched no kernel that was to be recorded, or none that ended; no trace is written";
   if (code == 0) throw InputError(program, kWhat);
-  if (code != cuda::kExecutionFailed && code != cuda::kFileFailed && code < kNotStarted)
+  if (code != kExitSimulation && code != kExitFiles && code < kExitNotExecutable)
     tell("atoll: {}: ended with exit code {} and {}\n", program, code, kWhat);
 }
 

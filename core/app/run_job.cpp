@@ -22,6 +22,7 @@
 #include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/kernel_sampler.hpp"
 #include "core/control/simulation.hpp"
+#include "core/engine/exit_code.hpp"
 #include "core/monitor/run_monitor.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
@@ -75,7 +76,7 @@ void tell_address(Transport& t, const RunMonitor* monitor, const std::string& ho
 LiveEnd end_of(const RunResult& r, bool interrupted) {
   LiveEnd end{.how = "complete", .message = fmt::format("complete after {} cycles", grouped(r.cycles)), .result = &r};
   if (r.complete) return end;
-  end.how = interrupted ? "interrupted" : "incomplete", end.exit_code = interrupted ? kExitInterrupted : 0;
+  end.how = interrupted ? "interrupted" : "incomplete", end.exit_code = interrupted ? kExitInterrupted : kExitDone;
   end.message = fmt::format("{} at cycle {}; the result is incomplete",
                             interrupted ? "interrupted" : "stopped by --max-cycles", grouped(r.cycles));
   return end;
@@ -131,102 +132,147 @@ LoadedPolicy policy_of(const RunJob& job, const SystemConfig& c) {
 int end_early(const FileCheckpointer& checkpointer, bool here, std::optional<RunMonitor>& monitor) {
   if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer.farewell().c_str());
   const bool for_good = checkpointer.ended == Checkpointer::Request::end;
-  const int code = for_good ? kExitEnded : kExitCheckpointed;
+  const int code = for_good ? kExitTerminated : kExitCheckpointed;
   if (monitor) monitor->end({for_good ? "ended" : "checkpointed", checkpointer.farewell(), code, nullptr});
   return code;
 }
 
-int run_watched(Transport& t, RunJob& job, const std::string& host, std::optional<RunMonitor>& monitor) {
-  const SystemConfig& config = job.config;
-  std::optional<RankMap> map;
-  run_collectively(t, [&] {
-    const auto ranks = static_cast<std::uint32_t>(t.size());
-    map = job.map.empty() ? RankMap::spread(config.chips, ranks) : RankMap::parse(job.map, config.chips, ranks);
-    check_options(job, t.size());
-  });
-  const auto rank = static_cast<std::uint32_t>(t.rank());
-  const bool here = map->rank_of(config.chips) == rank;
-  for (LpId lp = 0; job.from && lp < job.from->state.processes.size(); ++lp) {
-    if (lp >= map->lps() || map->rank_of(lp) != rank) job.from->state.processes[lp] = {};  // many ranks may share a host
-  }
-  check_memory(t, job, *map, host);
-  std::unique_ptr<Workload> workload;
-  run_collectively(t, [&] { workload = open_selected(job); });
-  std::optional<WorkloadFiles> files;
-  run_collectively(t, [&] { files.emplace(job.workload_file); });
-  RunFacts facts;
-  facts.digest = common_digest(t, job, *files);
-  run_collectively(t, [&] {
-    if (!here) return;
-    facts.incomplete = look_at_traces(job, *workload);
-    facts.warnings = warnings_of(job, *workload);
-    if (job.quiet || job.from) return;  // one that goes on from a checkpoint has said it when it began
-    for (const std::string& what : facts.warnings) tell("atoll: warning: {}\n", what);
-  });
-  std::optional<KernelSampler> sampler;
-  run_collectively(t, [&] {
-    if (here && job.sample)
-      sampler.emplace(make_sampling_plan(*workload, *job.sample, config.llc.write_back_at_end),
-                      config.control.launch_latency_cycles);
-  });
-  std::optional<OutputLock> lock;
-  run_collectively(t, [&] {
-    if (!here) return;
-    if (job.monitor) monitor.emplace(*job.monitor, scaled(config), live_run(job, t.size()), job.from.has_value());
-    prepare_files(job, facts.digest);
-    if (!job.output.empty()) take_output(job, lock);
-    if (replaces_checkpoints(job)) remove_checkpoints(job);
-  });
+/// A job on one rank, from its files to its result. All methods are collective.
+class RankJob {
+ public:
+  RankJob(Transport& t, RunJob& job, const std::string& host, std::optional<RunMonitor>& monitor)
+      : t_(t), job_(job), host_(host), monitor_(monitor) {}
 
-  SimulationOptions options;
-  options.max_cycles = job.max_cycles;
-  options.chip_threads.count = job.chip_threads;
-  const bool one_process = t.size() > 1 && t.address_space(0) == t.address_space(t.size() - 1);
-  options.share_chips = job.map.empty() && one_process;
-  options.moves.first = job.map.empty() && !one_process ? 1 : 0;
-  if (sampler) options.sampler = &*sampler;
-  options.policy = [&job](const SystemConfig& c) { return policy_of(job, c); };
-  ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value(), columns_of(stderr));
-  if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
-  if (job.monitor) {
-    tell_address(t, monitor ? &*monitor : nullptr, host);
-    options.watched = true;
-    options.live = [&](const LiveSample& s) { monitor->update(s); };
+  /// An ExitCode.
+  int run();
+
+ private:
+  void place();
+  void open_inputs();
+  void open_outputs();
+  SimulationOptions options();
+  void finish(RunResult* result, bool interrupted);
+
+  Transport& t_;
+  RunJob& job_;
+  const std::string& host_;
+  std::optional<RunMonitor>& monitor_;
+
+  std::optional<RankMap> map_;
+  bool here_ = false;  ///< the controller is, so that this rank speaks and writes
+  std::unique_ptr<Workload> workload_;
+  std::optional<WorkloadFiles> files_;
+  RunFacts facts_;
+  std::optional<KernelSampler> sampler_;
+  std::optional<OutputLock> lock_;
+  std::optional<ProgressLine> progress_;  ///< its clock starts with the simulation
+  ConsistencyChecker checker_;
+  std::optional<FileCheckpointer> checkpointer_;
+};
+
+/// Which rank has which chips, and of a checkpoint only those of this rank.
+void RankJob::place() {
+  run_collectively(t_, [&] {
+    const auto ranks = static_cast<std::uint32_t>(t_.size());
+    map_ = job_.map.empty() ? RankMap::spread(job_.config.chips, ranks) : RankMap::parse(job_.map, job_.config.chips, ranks);
+    check_options(job_, t_.size());
+  });
+  const auto rank = static_cast<std::uint32_t>(t_.rank());
+  here_ = map_->rank_of(job_.config.chips) == rank;
+  for (LpId lp = 0; job_.from && lp < job_.from->state.processes.size(); ++lp) {
+    if (lp >= map_->lps() || map_->rank_of(lp) != rank) job_.from->state.processes[lp] = {};  // many ranks may share a host
   }
-  ConsistencyChecker checker;
-  if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
-  std::optional<FileCheckpointer> checkpointer;
-  if (job.output.empty() || job.check || job.sample) {
+  check_memory(t_, job_, *map_, host_);
+}
+
+void RankJob::open_inputs() {
+  run_collectively(t_, [&] { workload_ = open_selected(job_); });
+  run_collectively(t_, [&] { files_.emplace(job_.workload_file); });
+  facts_.digest = common_digest(t_, job_, *files_);
+  run_collectively(t_, [&] {
+    if (!here_) return;
+    facts_.incomplete = look_at_traces(job_, *workload_);
+    facts_.warnings = warnings_of(job_, *workload_);
+    if (job_.quiet || job_.from) return;  // one that goes on from a checkpoint has said it when it began
+    for (const std::string& what : facts_.warnings) tell("atoll: warning: {}\n", what);
+  });
+  run_collectively(t_, [&] {
+    if (here_ && job_.sample)
+      sampler_.emplace(make_sampling_plan(*workload_, *job_.sample, job_.config.llc.write_back_at_end),
+                       job_.config.control.launch_latency_cycles);
+  });
+}
+
+void RankJob::open_outputs() {
+  run_collectively(t_, [&] {
+    if (!here_) return;
+    if (job_.monitor) monitor_.emplace(*job_.monitor, scaled(job_.config), live_run(job_, t_.size()), job_.from.has_value());
+    prepare_files(job_, facts_.digest);
+    if (!job_.output.empty()) take_output(job_, lock_);
+    if (replaces_checkpoints(job_)) remove_checkpoints(job_);
+  });
+  if (job_.output.empty() || job_.check || job_.sample)
     let_stop_signals_end();
-  } else {
-    options.checkpointer = &checkpointer.emplace(job.output, header_of(job, facts.digest), job.plan, here,
-                                                 job.from ? job.from->state.file : "");
-  }
-  if (job.from) options.resume = &job.from->state;
+  else
+    checkpointer_.emplace(job_.output, header_of(job_, facts_.digest), job_.plan, here_,
+                          job_.from ? job_.from->state.file : "");
+}
 
-  auto result = simulate(t, scaled(config), *workload, *map, options);
-  const bool interrupted = checkpointer && checkpointer->ended == Checkpointer::Request::finish;
-  if (checkpointer && !interrupted && checkpointer->ended != Checkpointer::Request::none) {
-    progress.clear();
-    return end_early(*checkpointer, here, monitor);
+SimulationOptions RankJob::options() {
+  SimulationOptions options;
+  options.max_cycles = job_.max_cycles;
+  options.chip_threads.count = job_.chip_threads;
+  const bool one_process = t_.size() > 1 && t_.address_space(0) == t_.address_space(t_.size() - 1);
+  options.share_chips = job_.map.empty() && one_process;
+  options.moves.first = job_.map.empty() && !one_process ? 1 : 0;
+  if (sampler_) options.sampler = &*sampler_;
+  options.policy = [this](const SystemConfig& c) { return policy_of(job_, c); };
+  progress_.emplace(stderr, ProgressLine::style_for(stderr, job_.quiet), job_.from.has_value(), columns_of(stderr));
+  if (here_) options.progress = [this](const ProgressState& s) { progress_->update(s); };
+  if (job_.monitor) {
+    tell_address(t_, monitor_ ? &*monitor_ : nullptr, host_);
+    options.watched = true;
+    options.live = [this](const LiveSample& s) { monitor_->update(s); };
   }
-  check_unchanged(t, job, *files, facts.digest);
-  facts.hosts = t.all_gather(host);
-  run_collectively(t, [&] {
-    if (!result) return;
-    progress.clear();
-    complete_result(*result, job, *workload, facts);
-    if (job.check && result->complete) checker.check_final_image();
-    if (sampler) extrapolate(*result, job, *sampler);
-    std::ranges::move(doubts(*result), std::back_inserter(facts.warnings));
-    result->provenance.warnings = fmt::format("{}", fmt::join(facts.warnings, "\n"));
-    hand_out(*result, job, checker);
+  if (job_.check) options.prepare_chip = [this](Chip& chip) { checker_.watch(chip); };
+  if (checkpointer_) options.checkpointer = &*checkpointer_;
+  if (job_.from) options.resume = &job_.from->state;
+  return options;
+}
+
+/// `result`: null where the controller is not.
+void RankJob::finish(RunResult* result, bool interrupted) {
+  check_unchanged(t_, job_, *files_, facts_.digest);
+  facts_.hosts = t_.all_gather(host_);
+  run_collectively(t_, [&] {
+    if (result == nullptr) return;
+    progress_->clear();
+    complete_result(*result, job_, *workload_, facts_);
+    if (job_.check && result->complete) checker_.check_final_image();
+    if (sampler_) extrapolate(*result, job_, *sampler_);
+    std::ranges::move(doubts(*result), std::back_inserter(facts_.warnings));
+    result->provenance.warnings = fmt::format("{}", fmt::join(facts_.warnings, "\n"));
+    hand_out(*result, job_, checker_);
     if (interrupted)
       std::fprintf(stderr, "atoll: interrupted at cycle %llu; the result is incomplete, and says so\n",
                    static_cast<unsigned long long>(result->cycles));
   });
-  if (monitor && result) monitor->end(end_of(*result, interrupted));
-  return interrupted ? kExitInterrupted : 0;
+  if (monitor_ && result != nullptr) monitor_->end(end_of(*result, interrupted));
+}
+
+int RankJob::run() {
+  place();
+  open_inputs();
+  open_outputs();
+  auto result = simulate(t_, scaled(job_.config), *workload_, *map_, options());
+  const auto ended = checkpointer_ ? checkpointer_->ended : Checkpointer::Request::none;
+  if (ended != Checkpointer::Request::none && ended != Checkpointer::Request::finish) {
+    progress_->clear();
+    return end_early(*checkpointer_, here_, monitor_);
+  }
+  const bool interrupted = ended == Checkpointer::Request::finish;
+  finish(result ? &*result : nullptr, interrupted);
+  return interrupted ? kExitInterrupted : kExitDone;
 }
 
 }  // namespace
@@ -234,7 +280,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
 int run_job(Transport& t, RunJob job, const std::string& host) {
   std::optional<RunMonitor> monitor;
   try {
-    return run_watched(t, job, host, monitor);
+    return RankJob(t, job, host, monitor).run();
   } catch (...) {
     if (monitor) monitor->end(end_of(std::current_exception()));
     throw;

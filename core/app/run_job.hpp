@@ -32,11 +32,7 @@ struct RunJob {
   std::optional<Checkpoint> from;  ///< goes on from here
 };
 
-/// Exit codes of a run that was ended early: a batch system may start it again with `resume`; after SIGTERM; after
-/// Ctrl-C, with a result that is marked as incomplete.
-inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15, kExitInterrupted = 128 + 2;
-
-/// Collective: every rank has the same job. Returns the exit code.
+/// Collective: every rank has the same job. Returns an ExitCode.
 int run_job(Transport& transport, RunJob job, const std::string& host);
 
 /// `2026-11-20T12:00:00Z`

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "core/engine/exit_code.hpp"
+
 namespace atl {
 namespace {
 
@@ -38,7 +40,7 @@ void on_interrupt(int) {
 void on_alarm(int) {
   constexpr char kText[] = "atoll: ended by SIGTERM, without waiting for the other ranks any longer\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
-  _exit(128 + SIGTERM);
+  _exit(kExitTerminated);
 }
 
 bool is_ignored(int number) {

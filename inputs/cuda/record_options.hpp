@@ -11,10 +11,6 @@ namespace atl::cuda {
 
 inline constexpr std::uint64_t kMostDevices = 64;  ///< as chips of a system
 
-/// Exit codes of a program that the recorder ended, which said why: it did what Atoll does not execute, or no trace could be
-/// written.
-inline constexpr int kExecutionFailed = 3, kFileFailed = 4;
-
 /// What `atoll record` was asked for. It reaches the recorder inside the program through the environment.
 struct RecordOptions {
   std::string output;                                      ///< the trace, an absolute path

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/engine/exit_code.hpp"
+
 namespace atl {
 namespace {
 
@@ -28,7 +30,7 @@ void say(std::string_view what) {
 void end_in_plugin() {
   if (running == nullptr) return;
   say(": ends the program, before the run is over\n");
-  _exit(3);
+  _exit(kExitSimulation);
 }
 
 /// The signal comes again when this returns, to what handled it before.

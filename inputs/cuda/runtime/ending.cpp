@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "core/engine/error.hpp"
+#include "core/engine/exit_code.hpp"
 #include "inputs/cuda/record_options.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 
@@ -211,19 +212,19 @@ unsigned own_threads() { return saver_runs ? 1 : 0; }
 
 void end_program(const std::exception_ptr& error) {
   std::fflush(stdout);
-  int code = cuda::kExecutionFailed;
+  int code = kExitSimulation;
   std::string said = "the recorder failed";
   try {
     std::rethrow_exception(error);
   } catch (const IoError& e) {
-    said = e.what(), code = cuda::kFileFailed;
+    said = e.what(), code = kExitFiles;
   } catch (const std::exception& e) {
     said = e.what();
   } catch (...) {
   }
   std::fprintf(stderr, "atoll: %s\n", said.c_str());
-  if (mine() && code != cuda::kFileFailed) save("the program was ended");
-  if (mine() && code == cuda::kFileFailed) runtime().recording.abandon();
+  if (mine() && code != kExitFiles) save("the program was ended");
+  if (mine() && code == kExitFiles) runtime().recording.abandon();
   syscall(SYS_exit_group, code);
   std::abort();
 }
