@@ -223,7 +223,8 @@ void save_rest(const cuda::RecordOptions& options) {
   }
 }
 
-/// Of a program that has left no trace. Where it failed as a whole, by a signal or in the recorder, that was said.
+/// Of a program that has left no trace. Where it was not started, or ended by a signal, which shells number from
+/// kExitNotExecutable on, or by the recorder, that was said.
 void say_no_trace(const std::string& program, int code) {
   constexpr char kWhat[] = "launched no kernel that was to be recorded, or none that ended; no trace is written";
   if (code == 0) throw InputError(program, kWhat);

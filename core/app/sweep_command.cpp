@@ -17,6 +17,7 @@
 #include "core/app/sweep_progress.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/exit_code.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/result_versions.hpp"
@@ -219,7 +220,7 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
   if (!is_stored(e, folder)) {
     tell("atoll: {}: is of another experiment now, whose sweep began meanwhile: give each an --out of its own\n",
          stored_at(folder));
-    return 1;
+    return kExitOther;
   }
   if (failures.empty() && elsewhere == 0) {
     const std::size_t missing = missing_beside(e, points, inspector);
@@ -229,7 +230,7 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
                               : fmt::format("done, as chosen; {} other points are not done", missing),
                folder);
   }
-  return failures.empty() ? 0 : 1;
+  return failures.empty() ? kExitDone : kExitOther;
 }
 
 /// What tells points apart is theirs: with a key of a variant set for all, results would have names of what they are not.
